@@ -1,0 +1,32 @@
+# Helpers shared by every folder: one library per folder of src/, one test program per folder of tests/.
+
+add_library(dfrost_options INTERFACE)
+target_include_directories(dfrost_options INTERFACE
+  ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+target_compile_options(dfrost_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Werror)
+# Same source, same rounding: the compiler may not fuse a*b+c on its own, since whether it did would depend on
+# the target and the inlining. Kernels that want an FMA ask for it.
+target_compile_options(dfrost_options INTERFACE -ffp-contract=off)
+if(DFROST_SANITIZE)
+  target_compile_options(dfrost_options INTERFACE
+    -fsanitize=${DFROST_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(dfrost_options INTERFACE -fsanitize=${DFROST_SANITIZE})
+endif()
+
+# dfrost_library(NAME SOURCES ... DEPENDS ...): the static library of one folder.
+function(dfrost_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_library(dfrost_${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(dfrost_${name} PUBLIC dfrost_options ${ARG_DEPENDS})
+endfunction()
+
+# dfrost_test(NAME SOURCES ... DEPENDS ...): one GoogleTest program; each TEST becomes a ctest entry.
+function(dfrost_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_executable(${name}_test ${ARG_SOURCES})
+  target_link_libraries(${name}_test PRIVATE dfrost_options dfrost_test_support ${ARG_DEPENDS} GTest::gtest_main)
+  target_compile_definitions(${name}_test PRIVATE
+    DFROST_SOURCE_DIR="${PROJECT_SOURCE_DIR}" DFROST_PYTHON="${DFROST_PYTHON}")
+  gtest_discover_tests(${name}_test DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+endfunction()

@@ -1,0 +1,161 @@
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "dfrost/error.h"
+
+namespace dfrost {
+namespace {
+
+ErrorCode code_of(int error) {
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR: return ErrorCode::not_found;
+    case EACCES:
+    case EPERM:
+    case EROFS: return ErrorCode::permission_denied;
+    case ENOSPC:
+    case EDQUOT:
+    case ENOMEM: return ErrorCode::resource_exhausted;
+    default: return ErrorCode::data_loss;
+  }
+}
+
+[[noreturn]] void fail(std::string_view doing, const std::filesystem::path& path, int error) {
+  throw Error(code_of(error), fmt::format("cannot {} {}: {}", doing, path.string(), std::strerror(error)))
+      .at(path.string());
+}
+
+class FileDescriptor {
+ public:
+  FileDescriptor(const std::filesystem::path& path, int flags, mode_t mode = 0)
+      : fd_(::open(path.c_str(), flags | O_CLOEXEC, mode)) {}
+  ~FileDescriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
+  int get() const { return fd_; }
+  explicit operator bool() const { return fd_ >= 0; }
+
+ private:
+  int fd_;
+};
+
+// The size of a regular file; a directory or a device is an error of its own.
+std::size_t regular_file_size(const FileDescriptor& file, const std::filesystem::path& path) {
+  struct stat info {};
+  if (::fstat(file.get(), &info) != 0) fail("read", path, errno);
+  if (S_ISDIR(info.st_mode)) {
+    throw Error(ErrorCode::not_found, fmt::format("{} is a folder, not a file", path.string())).at(path.string());
+  }
+  if (!S_ISREG(info.st_mode)) {
+    throw Error(ErrorCode::not_found, fmt::format("{} is not a regular file", path.string())).at(path.string());
+  }
+  return static_cast<std::size_t>(info.st_size);
+}
+
+// Removes the temporary file unless it was renamed into place.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(std::filesystem::path path) : path_(std::move(path)) {}
+  ~TemporaryFile() {
+    if (!path_.empty()) ::unlink(path_.c_str());
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  void keep() { path_.clear(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace
+
+MappedFile::MappedFile(const std::filesystem::path& path) : path_(path) {
+  const FileDescriptor file(path, O_RDONLY);
+  if (!file) fail("open", path, errno);
+  size_ = regular_file_size(file, path);
+  if (size_ == 0) return;  // mmap refuses length 0
+  void* mapped = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.get(), 0);
+  if (mapped == MAP_FAILED) fail("map", path, errno);
+  data_ = static_cast<const std::byte*>(mapped);
+}
+
+MappedFile::~MappedFile() {
+  if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)) {}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+void MappedFile::release_pages() const {
+  if (data_ != nullptr) ::madvise(const_cast<std::byte*>(data_), size_, MADV_DONTNEED);
+}
+
+std::string read_text_file(const std::filesystem::path& path, std::size_t limit_bytes) {
+  const FileDescriptor file(path, O_RDONLY);
+  if (!file) fail("open", path, errno);
+  const std::size_t size = regular_file_size(file, path);
+  if (size > limit_bytes) {
+    throw Error(ErrorCode::data_loss, fmt::format("{} is {} bytes, more than the {} expected of such a file",
+                                                  path.string(), size, limit_bytes))
+        .at(path.string());
+  }
+  std::string text(size, '\0');
+  std::size_t done = 0;
+  while (done < size) {
+    const ssize_t got = ::read(file.get(), text.data() + done, size - done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail("read", path, errno);
+    if (got == 0) break;  // it shrank meanwhile
+    done += static_cast<std::size_t>(got);
+  }
+  text.resize(done);
+  return text;
+}
+
+void write_file_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes) {
+  // The process id keeps two processes that write the same file out of each other's way.
+  const std::filesystem::path temporary = path.string() + fmt::format(".{}.tmp", ::getpid());
+  const FileDescriptor file(temporary, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  if (!file) fail("write", path, errno);
+  TemporaryFile guard(temporary);
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t put = ::write(file.get(), bytes.data() + done, bytes.size() - done);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) fail("write", path, errno);
+    done += static_cast<std::size_t>(put);
+  }
+  if (::fsync(file.get()) != 0) fail("write", path, errno);
+  if (::rename(temporary.c_str(), path.c_str()) != 0) fail("write", path, errno);
+  guard.keep();
+  // The rename itself must reach the disk too.
+  const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+  const FileDescriptor directory(folder, O_RDONLY | O_DIRECTORY);
+  if (directory) ::fsync(directory.get());
+}
+
+void write_file_atomically(const std::filesystem::path& path, std::string_view text) {
+  write_file_atomically(path, std::as_bytes(std::span(text)));
+}
+
+}  // namespace dfrost

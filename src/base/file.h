@@ -1,0 +1,44 @@
+// Files: read whole, mapped, or written so that a crash leaves the old content or the new, never a half.
+// Every failure is an Error that names the file and what the system said.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dfrost {
+
+// A read-only view of a file's bytes; they are read from disk when touched.
+class MappedFile {
+ public:
+  explicit MappedFile(const std::filesystem::path& path);
+  ~MappedFile();
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  std::span<const std::byte> bytes() const { return {data_, size_}; }
+  const std::filesystem::path& path() const { return path_; }
+
+  // Gives the pages back to the system; they are read again if touched again.
+  void release_pages() const;
+
+ private:
+  std::filesystem::path path_;
+  const std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+// Refuses files above `limit_bytes`, so that a wrong path cannot take all memory.
+std::string read_text_file(const std::filesystem::path& path, std::size_t limit_bytes = 64u << 20);
+
+// Writes to a temporary file beside `path`, flushes it to disk and renames it over `path`.
+void write_file_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes);
+void write_file_atomically(const std::filesystem::path& path, std::string_view text);
+
+}  // namespace dfrost

@@ -1,0 +1,88 @@
+#include "base/thread_pool.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace dfrost {
+
+std::size_t available_threads() {
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) {
+    return static_cast<std::size_t>(std::max(1, CPU_COUNT(&allowed)));
+  }
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+ThreadPool::ThreadPool(std::size_t threads) {
+  if (threads == 0) threads = available_threads();
+  for (std::size_t worker = 1; worker < threads; ++worker) {
+    workers_.emplace_back([this, worker] { work(worker); });
+  }
+}
+
+ThreadPool::~ThreadPool() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  start_.notify_all();
+  for (auto& worker : workers_) worker.join();
+}
+
+void ThreadPool::parallel_for(std::size_t count, const Body& body) {
+  {
+    const std::lock_guard lock(mutex_);
+    body_ = &body;
+    count_ = count;
+    next_ = 0;
+    failure_ = nullptr;
+    failed_index_ = count;
+    busy_ = workers_.size();
+    ++generation_;
+  }
+  start_.notify_all();
+  drain(0);
+  std::unique_lock lock(mutex_);
+  finish_.wait(lock, [this] { return busy_ == 0; });
+  body_ = nullptr;
+  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+}
+
+void ThreadPool::work(std::size_t worker) {
+  std::size_t seen = 0;
+  for (;;) {
+    {
+      std::unique_lock lock(mutex_);
+      start_.wait(lock, [&] { return stopping_ || generation_ != seen; });
+      if (stopping_) return;
+      seen = generation_;
+    }
+    drain(worker);
+    const std::lock_guard lock(mutex_);
+    if (--busy_ == 0) finish_.notify_one();
+  }
+}
+
+void ThreadPool::drain(std::size_t worker) {
+  for (;;) {
+    std::size_t index = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      if (next_ >= count_ || failure_) return;
+      index = next_++;
+    }
+    try {
+      (*body_)(index, worker);
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      if (!failure_ || index < failed_index_) {
+        failure_ = std::current_exception();
+        failed_index_ = index;
+      }
+    }
+  }
+}
+
+}  // namespace dfrost

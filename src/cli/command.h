@@ -1,0 +1,36 @@
+// What the subcommands share: how one is declared, how results and errors are shown.
+// A subcommand lives in its own file, declares itself on the CLI11 app in `add_…`, and throws dfrost::Error.
+// stdout carries results only; everything else goes to stderr.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dfrost::cli {
+
+// Exit codes: 0 ok, 1 the run failed, 2 usage or config, 3 input file, 4 network.
+int exit_code(const std::exception& error);
+
+// "error: what / at: where / hint: what to do next" on stderr.
+void print_error(const std::exception& error);
+
+// A subcommand with a one-line description and examples, one per line, that --help shows first.
+CLI::App* add_command(CLI::App& parent, const std::string& name, const std::string& description,
+                      const std::vector<std::string>& examples);
+
+// Declares --json on a subcommand that prints results.
+void add_json_flag(CLI::App& command, bool& json);
+
+// One JSON document on stdout.
+void print_json(const nlohmann::ordered_json& document);
+
+// Parses and runs a whole command line; returns the exit code. Nothing escapes.
+int run(CLI::App& app, int argc, const char* const* argv);
+
+// The commands, each in the file of its name.
+void add_backbone_commands(CLI::App& app);
+
+}  // namespace dfrost::cli

@@ -1,0 +1,11 @@
+#include "cli/command.h"
+
+int main(int argc, char** argv) {
+  CLI::App app("Tune one frozen vision transformer together, without a server and without pooling pictures.",
+               "dfrost");
+  app.set_version_flag("--version", "dfrost " DFROST_VERSION);
+  app.require_subcommand(1);
+  app.footer("  dfrost backbone inspect model.safetensors   what a checkpoint is, and how it will run here");
+  dfrost::cli::add_backbone_commands(app);
+  return dfrost::cli::run(app, argc, argv);
+}

@@ -1,0 +1,61 @@
+#include "base/file.h"
+
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include "support/support.h"
+
+namespace dfrost {
+namespace {
+
+TEST(WriteFileAtomically, LeavesTheNewContentAndNoTemporaryFile) {
+  const test::TemporaryFolder folder;
+  write_file_atomically(folder / "a.txt", "one");
+  write_file_atomically(folder / "a.txt", "two");
+  EXPECT_EQ(read_text_file(folder / "a.txt"), "two");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+}
+
+TEST(WriteFileAtomically, KeepsTheOldContentWhenTheDiskIsFull) {
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "SKIPPED: no /dev/full here";
+  const test::TemporaryFolder folder;
+  test::expect_error(ErrorCode::not_found, "no/such", [&] { write_file_atomically(folder / "no/such/file", "x"); });
+  // A write to /dev/full fails with ENOSPC; the link makes it the temporary file's place.
+  write_file_atomically(folder / "a.txt", "old");
+  const auto temporary = folder / ("a.txt." + std::to_string(::getpid()) + ".tmp");
+  std::filesystem::create_symlink("/dev/full", temporary);
+  test::expect_error(ErrorCode::resource_exhausted, "a.txt", [&] { write_file_atomically(folder / "a.txt", "new"); });
+  EXPECT_EQ(read_text_file(folder / "a.txt"), "old");
+}
+
+TEST(ReadTextFile, RefusesAFileAboveItsLimit) {
+  const test::TemporaryFolder folder;
+  write_file_atomically(folder / "big", std::string(100, 'x'));
+  test::expect_error(ErrorCode::data_loss, "100 bytes", [&] { read_text_file(folder / "big", 99); });
+}
+
+TEST(MappedFile, ShowsTheBytesAndSurvivesAMove) {
+  const test::TemporaryFolder folder;
+  write_file_atomically(folder / "f", "abc");
+  MappedFile first(folder / "f");
+  const MappedFile second = std::move(first);
+  ASSERT_EQ(second.bytes().size(), 3u);
+  second.release_pages();
+  EXPECT_EQ(second.bytes()[2], std::byte{'c'});
+}
+
+TEST(MappedFile, NamesAMissingFileAndAFolder) {
+  const test::TemporaryFolder folder;
+  test::expect_error(ErrorCode::not_found, "missing", [&] { MappedFile(folder / "missing"); });
+  test::expect_error(ErrorCode::not_found, "is a folder", [&] { MappedFile(folder.path()); });
+}
+
+TEST(MappedFile, AnEmptyFileHasNoBytes) {
+  const test::TemporaryFolder folder;
+  write_file_atomically(folder / "empty", "");
+  EXPECT_TRUE(MappedFile(folder / "empty").bytes().empty());
+}
+
+}  // namespace
+}  // namespace dfrost
