@@ -1,0 +1,65 @@
+// The weights of a frozen vision transformer in one canonical form, whatever file they came from.
+// A source hands them out piece by piece as fp32, so that packing a model never holds two copies of it.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace dfrost {
+
+struct Geometry {
+  std::size_t width = 0;           // d: the length of a token
+  std::size_t depth = 0;           // blocks
+  std::size_t heads = 0;           // width / heads is the length of a head, 64 in every published ViT
+  std::size_t mlp_width = 0;       // usually 4·width
+  std::size_t patch_size = 0;      // pixels
+  std::size_t image_size = 0;      // pixels; a multiple of patch_size
+  std::size_t special_tokens = 1;  // 1: CLS; 2: CLS and DeiT's distillation token
+  std::size_t classes = 0;         // of the checkpoint's own head; 0 when it has none
+  float layer_norm_epsilon = 1e-6f;
+
+  std::size_t patches() const { return (image_size / patch_size) * (image_size / patch_size); }
+  std::size_t patch_values() const { return 3 * patch_size * patch_size; }
+  std::size_t head_size() const { return width / heads; }
+};
+
+// y = x·weightᵀ + bias, weight [outputs, inputs] row-major.
+struct LinearWeights {
+  std::size_t outputs = 0;
+  std::size_t inputs = 0;
+  std::vector<float> weight;
+  std::vector<float> bias;  // always present; zeros where the checkpoint has none
+};
+
+struct NormWeights {
+  std::vector<float> scale;
+  std::vector<float> shift;
+};
+
+struct StemWeights {
+  LinearWeights patch;                 // [width, 3·patch²], inputs ordered channel, row, column
+  std::vector<float> special_tokens;   // [special_tokens, width], position embeddings already added
+  std::vector<float> patch_positions;  // [patches, width]
+};
+
+struct BlockWeights {
+  NormWeights norm1;
+  LinearWeights qkv;  // [3·width, width]: all queries, then all keys, then all values
+  LinearWeights projection;
+  NormWeights norm2;
+  LinearWeights fc1;
+  LinearWeights fc2;
+};
+
+class WeightSource {
+ public:
+  virtual ~WeightSource() = default;
+  virtual const Geometry& geometry() const = 0;
+  virtual StemWeights read_stem() const = 0;
+  virtual BlockWeights read_block(std::size_t index) const = 0;
+  virtual NormWeights read_final_norm() const = 0;
+  // One head per special token (a distilled DeiT averages two); empty when the checkpoint has none.
+  virtual std::vector<LinearWeights> read_heads() const = 0;
+};
+
+}  // namespace dfrost
