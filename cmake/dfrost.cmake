@@ -21,12 +21,25 @@ function(dfrost_library name)
   target_link_libraries(dfrost_${name} PUBLIC dfrost_options ${ARG_DEPENDS})
 endfunction()
 
-# dfrost_test(NAME SOURCES ... DEPENDS ...): one GoogleTest program; each TEST becomes a ctest entry.
+# dfrost_test(NAME SOURCES ... DEPENDS ... [LABELS ...]): one GoogleTest program; each TEST becomes a ctest entry.
+# Tests that wait for an oracle's Python belong in a program of their own with LABELS oracle: the sanitizer presets
+# leave those out.
 function(dfrost_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LABELS" ${ARGN})
   add_executable(${name}_test ${ARG_SOURCES})
   target_link_libraries(${name}_test PRIVATE dfrost_options dfrost_test_support ${ARG_DEPENDS} GTest::gtest_main)
   target_compile_definitions(${name}_test PRIVATE
     DFROST_SOURCE_DIR="${PROJECT_SOURCE_DIR}" DFROST_PYTHON="${DFROST_PYTHON}")
-  gtest_discover_tests(${name}_test DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+  set(labels)
+  if(ARG_LABELS)
+    set(labels LABELS ${ARG_LABELS})
+  endif()
+  gtest_discover_tests(${name}_test DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300 ${labels})
+endfunction()
+
+# dfrost_script_test(NAME LABEL ... COMMAND ...): a Python script as one ctest entry; exit code 77 is a skip.
+function(dfrost_script_test name)
+  cmake_parse_arguments(ARG "" "LABEL" "COMMAND" ${ARGN})
+  add_test(NAME ${name} COMMAND ${DFROST_PYTHON} -B ${ARG_COMMAND})
+  set_tests_properties(${name} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 300 SKIP_RETURN_CODE 77)
 endfunction()
