@@ -1,0 +1,196 @@
+#include "kernels/vector_ops.h"
+
+#include <cassert>
+#include <cmath>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/vector_ops.cc"
+#include <hwy/foreach_target.h>
+// After foreach_target, as Highway asks.
+#include <hwy/highway.h>
+
+#include "kernels/vector_math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace dfrost::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Tag = hn::ScalableTag<float>;
+using Vector = hn::Vec<Tag>;
+
+// Calls body(i, tag) for whole vectors and then once per element for the rest, with a one-lane tag.
+template <class Body>
+HWY_INLINE void for_each_vector(std::size_t n, const Body& body) {
+  const Tag d;
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t i = 0;
+  for (; i + lanes <= n; i += lanes) body(i, d);
+  for (; i < n; ++i) body(i, hn::CappedTag<float, 1>());
+}
+
+// Σ term(i) with four accumulators, so that additions do not wait for each other.
+template <class Term>
+HWY_INLINE float sum_of(std::size_t n, const Term& term) {
+  const Tag d;
+  const std::size_t lanes = hn::Lanes(d);
+  Vector s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
+  std::size_t i = 0;
+  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+    s0 = hn::Add(s0, term(i, d));
+    s1 = hn::Add(s1, term(i + lanes, d));
+    s2 = hn::Add(s2, term(i + 2 * lanes, d));
+    s3 = hn::Add(s3, term(i + 3 * lanes, d));
+  }
+  for (; i + lanes <= n; i += lanes) s0 = hn::Add(s0, term(i, d));
+  float sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(s0, s1), hn::Add(s2, s3))));
+  for (; i < n; ++i) sum += hn::GetLane(term(i, hn::CappedTag<float, 1>()));
+  return sum;
+}
+
+float Dot(const float* a, const float* b, std::size_t n) {
+  return sum_of(
+      n, [=](std::size_t i, auto d) HWY_ATTR { return hn::Mul(hn::LoadU(d, a + i), hn::LoadU(d, b + i)); });
+}
+
+void AddScaled(float scale, const float* x, float* y, std::size_t n) {
+  for_each_vector(n, [=](std::size_t i, auto d) HWY_ATTR {
+    hn::StoreU(hn::MulAdd(hn::Set(d, scale), hn::LoadU(d, x + i), hn::LoadU(d, y + i)), d, y + i);
+  });
+}
+
+float NormalizeRow(const float* x, float epsilon, float* out, std::size_t n) {
+  const float count = static_cast<float>(n);
+  const float mean = sum_of(n, [=](std::size_t i, auto d) HWY_ATTR { return hn::LoadU(d, x + i); }) / count;
+  const float variance = sum_of(n,
+                                [=](std::size_t i, auto d) HWY_ATTR {
+                                  const auto centred = hn::Sub(hn::LoadU(d, x + i), hn::Set(d, mean));
+                                  return hn::Mul(centred, centred);
+                                }) /
+                         count;
+  const float inverse_std = 1.0f / std::sqrt(variance + epsilon);
+  for_each_vector(n, [=](std::size_t i, auto d) HWY_ATTR {
+    const auto centred = hn::Sub(hn::LoadU(d, x + i), hn::Set(d, mean));
+    hn::StoreU(hn::Mul(centred, hn::Set(d, inverse_std)), d, out + i);
+  });
+  return inverse_std;
+}
+
+void NormalizeRowBackward(const float* g, const float* normalized, float inverse_std, float* dx,
+                          std::size_t n) {
+  const float count = static_cast<float>(n);
+  const float mean = sum_of(n, [=](std::size_t i, auto d) HWY_ATTR { return hn::LoadU(d, g + i); }) / count;
+  const float along = Dot(g, normalized, n) / count;
+  for_each_vector(n, [=](std::size_t i, auto d) HWY_ATTR {
+    const auto centred = hn::Sub(hn::LoadU(d, g + i), hn::Set(d, mean));
+    const auto rest = hn::NegMulAdd(hn::LoadU(d, normalized + i), hn::Set(d, along), centred);
+    hn::StoreU(hn::MulAdd(rest, hn::Set(d, inverse_std), hn::LoadU(d, dx + i)), d, dx + i);
+  });
+}
+
+void GeluRow(float* x, float* derivative, std::size_t n) {
+  for_each_vector(n, [=](std::size_t i, auto d) HWY_ATTR {
+    hn::Vec<decltype(d)> y, slope;
+    Gelu(d, hn::LoadU(d, x + i), y, slope);
+    hn::StoreU(y, d, x + i);
+    if (derivative != nullptr) hn::StoreU(slope, d, derivative + i);
+  });
+}
+
+void SoftmaxRow(float* x, float scale, std::size_t n) {
+  float largest = x[0];
+  for (std::size_t i = 1; i < n; ++i) largest = x[i] > largest ? x[i] : largest;
+  for_each_vector(n, [=](std::size_t i, auto d) HWY_ATTR {
+    const auto shifted = hn::Sub(hn::LoadU(d, x + i), hn::Set(d, largest));
+    hn::StoreU(hn::Exp(d, hn::Mul(shifted, hn::Set(d, scale))), d, x + i);
+  });
+  const float inverse = 1.0f / sum_of(n, [=](std::size_t i, auto d) HWY_ATTR { return hn::LoadU(d, x + i); });
+  for_each_vector(n, [=](std::size_t i, auto d) HWY_ATTR {
+    hn::StoreU(hn::Mul(hn::LoadU(d, x + i), hn::Set(d, inverse)), d, x + i);
+  });
+}
+
+void SoftmaxRowBackward(const float* p, float scale, float* g, std::size_t n) {
+  const float along = Dot(p, g, n);
+  for_each_vector(n, [=](std::size_t i, auto d) HWY_ATTR {
+    const auto rest = hn::Sub(hn::LoadU(d, g + i), hn::Set(d, along));
+    hn::StoreU(hn::Mul(hn::Mul(hn::LoadU(d, p + i), hn::Set(d, scale)), rest), d, g + i);
+  });
+}
+
+void MultiplyRow(const float* factors, float* x, std::size_t n) {
+  for_each_vector(n, [=](std::size_t i, auto d) HWY_ATTR {
+    hn::StoreU(hn::Mul(hn::LoadU(d, factors + i), hn::LoadU(d, x + i)), d, x + i);
+  });
+}
+
+}  // namespace dfrost::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace dfrost {
+
+HWY_EXPORT(Dot);
+HWY_EXPORT(AddScaled);
+HWY_EXPORT(NormalizeRow);
+HWY_EXPORT(NormalizeRowBackward);
+HWY_EXPORT(GeluRow);
+HWY_EXPORT(SoftmaxRow);
+HWY_EXPORT(SoftmaxRowBackward);
+HWY_EXPORT(MultiplyRow);
+
+void normalize_rows(MatrixView<const float> x, float epsilon, MatrixView<float> out,
+                    std::span<float> inverse_std) {
+  assert(x.rows() == out.rows() && x.cols() == out.cols() && inverse_std.size() >= x.rows());
+  for (std::size_t r = 0; r < x.rows(); ++r) {
+    inverse_std[r] =
+        HWY_DYNAMIC_DISPATCH(NormalizeRow)(x.row(r).data(), epsilon, out.row(r).data(), x.cols());
+  }
+}
+
+void normalize_rows_backward(MatrixView<const float> d, MatrixView<const float> normalized,
+                             std::span<const float> inverse_std, MatrixView<float> dx) {
+  assert(d.rows() == dx.rows() && d.cols() == dx.cols());
+  for (std::size_t r = 0; r < d.rows(); ++r) {
+    HWY_DYNAMIC_DISPATCH(NormalizeRowBackward)
+    (d.row(r).data(), normalized.row(r).data(), inverse_std[r], dx.row(r).data(), d.cols());
+  }
+}
+
+void gelu_rows(MatrixView<float> x, MatrixView<float>* derivative) {
+  for (std::size_t r = 0; r < x.rows(); ++r) {
+    float* slope = derivative == nullptr ? nullptr : derivative->row(r).data();
+    HWY_DYNAMIC_DISPATCH(GeluRow)(x.row(r).data(), slope, x.cols());
+  }
+}
+
+void softmax_rows(MatrixView<float> x, float scale) {
+  for (std::size_t r = 0; r < x.rows(); ++r)
+    HWY_DYNAMIC_DISPATCH(SoftmaxRow)(x.row(r).data(), scale, x.cols());
+}
+
+void softmax_rows_backward(MatrixView<const float> p, float scale, MatrixView<float> d) {
+  assert(p.rows() == d.rows() && p.cols() == d.cols());
+  for (std::size_t r = 0; r < p.rows(); ++r) {
+    HWY_DYNAMIC_DISPATCH(SoftmaxRowBackward)(p.row(r).data(), scale, d.row(r).data(), p.cols());
+  }
+}
+
+void multiply_rows(MatrixView<const float> factors, MatrixView<float> x) {
+  assert(factors.rows() == x.rows() && factors.cols() == x.cols());
+  for (std::size_t r = 0; r < x.rows(); ++r) {
+    HWY_DYNAMIC_DISPATCH(MultiplyRow)(factors.row(r).data(), x.row(r).data(), x.cols());
+  }
+}
+
+float dot(std::span<const float> a, std::span<const float> b) {
+  assert(a.size() == b.size());
+  return HWY_DYNAMIC_DISPATCH(Dot)(a.data(), b.data(), a.size());
+}
+
+void add_scaled(float a, std::span<const float> x, std::span<float> y) {
+  assert(x.size() == y.size());
+  HWY_DYNAMIC_DISPATCH(AddScaled)(a, x.data(), y.data(), x.size());
+}
+
+}  // namespace dfrost
+#endif  // HWY_ONCE
