@@ -12,18 +12,18 @@ namespace dfrost {
 // Named as gRPC names them, so that a code means the same on the wire and on the command line.
 enum class ErrorCode {
   cancelled,
-  invalid_argument,     // an option, flag or config value
-  deadline_exceeded,    // a peer or a server did not answer in time
-  not_found,            // a file or a named thing does not exist
+  invalid_argument,   // an option, flag or config value
+  deadline_exceeded,  // a peer or a server did not answer in time
+  not_found,          // a file or a named thing does not exist
   already_exists,
   permission_denied,
   resource_exhausted,   // disk full, memory limit
   failed_precondition,  // things that are valid alone do not fit together
   out_of_range,
-  unimplemented,        // a valid input of a kind that is not supported
-  internal,             // a bug in dfrost
-  unavailable,          // the network
-  data_loss,            // a corrupt, truncated or mistyped file or message
+  unimplemented,  // a valid input of a kind that is not supported
+  internal,       // a bug in dfrost
+  unavailable,    // the network
+  data_loss,      // a corrupt, truncated or mistyped file or message
 };
 
 std::string_view to_string(ErrorCode code);

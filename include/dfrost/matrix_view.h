@@ -1,5 +1,5 @@
-// A row-major matrix that somebody else owns: pointer, rows, columns, and the distance between rows in elements.
-// Passed by value, like std::span.
+// A row-major matrix that somebody else owns: pointer, rows, columns, and the distance between rows in
+// elements. Passed by value, like std::span.
 #pragma once
 
 #include <cassert>
@@ -21,8 +21,7 @@ class MatrixView {
 
   // A view that may write is also one that only reads.
   template <typename U>
-    requires(std::is_same_v<const U, T> && !std::is_const_v<U>)
-  MatrixView(const MatrixView<U>& other)
+  requires(std::is_same_v<const U, T> && !std::is_const_v<U>) MatrixView(const MatrixView<U>& other)
       : MatrixView(other.data(), other.rows(), other.cols(), other.stride()) {}
 
   T* data() const { return data_; }

@@ -55,10 +55,12 @@ std::size_t regular_file_size(const FileDescriptor& file, const std::filesystem:
   struct stat info {};
   if (::fstat(file.get(), &info) != 0) fail("read", path, errno);
   if (S_ISDIR(info.st_mode)) {
-    throw Error(ErrorCode::not_found, fmt::format("{} is a folder, not a file", path.string())).at(path.string());
+    throw Error(ErrorCode::not_found, fmt::format("{} is a folder, not a file", path.string()))
+        .at(path.string());
   }
   if (!S_ISREG(info.st_mode)) {
-    throw Error(ErrorCode::not_found, fmt::format("{} is not a regular file", path.string())).at(path.string());
+    throw Error(ErrorCode::not_found, fmt::format("{} is not a regular file", path.string()))
+        .at(path.string());
   }
   return static_cast<std::size_t>(info.st_size);
 }

@@ -23,8 +23,8 @@ class ThreadPool {
   std::size_t size() const { return workers_.size() + 1; }
 
   // Calls body(index, worker) for every index in [0, count), worker in [0, size()), and returns when all are
-  // done. The exception of the lowest failing index is thrown again here; later indices may then not have run.
-  // One loop at a time; a body must not start another on the same pool.
+  // done. The exception of the lowest failing index is thrown again here; later indices may then not have
+  // run. One loop at a time; a body must not start another on the same pool.
   using Body = std::function<void(std::size_t index, std::size_t worker)>;
   void parallel_for(std::size_t count, const Body& body);
 

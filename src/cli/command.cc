@@ -28,7 +28,8 @@ class HelpFormatter : public CLI::Formatter {
 
 std::vector<std::string> subcommand_names(const CLI::App& app) {
   std::vector<std::string> names;
-  for (const auto* sub : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(sub->get_name());
+  for (const auto* sub : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(sub->get_name());
   return names;
 }
 
@@ -48,7 +49,8 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
 
 // Walks the words as the parser did and names the first that it cannot have understood. CLI11's own message
 // says at most that something was left over.
-Error explain_parse_error(const CLI::App& root, int argc, const char* const* argv, const CLI::ParseError& error) {
+Error explain_parse_error(const CLI::App& root, int argc, const char* const* argv,
+                          const CLI::ParseError& error) {
   const CLI::App* app = &root;
   std::string command = root.get_name();
   const auto see_help = [&] { return fmt::format("see '{} --help'", command); };

@@ -1,6 +1,6 @@
 // From the bytes of a picture to the patches that a vision transformer reads: resize, crop, normalise and cut
-// into patches in one pass. Resizing follows Pillow (antialiased when it shrinks, 8-bit between the passes), so
-// that a picture gives the same input here as in torchvision or Hugging Face.
+// into patches in one pass. Resizing follows Pillow (antialiased when it shrinks, 8-bit between the passes),
+// so that a picture gives the same input here as in torchvision or Hugging Face.
 #pragma once
 
 #include <array>

@@ -20,12 +20,14 @@ TEST(WriteFileAtomically, LeavesTheNewContentAndNoTemporaryFile) {
 TEST(WriteFileAtomically, KeepsTheOldContentWhenTheDiskIsFull) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "SKIPPED: no /dev/full here";
   const test::TemporaryFolder folder;
-  test::expect_error(ErrorCode::not_found, "no/such", [&] { write_file_atomically(folder / "no/such/file", "x"); });
+  test::expect_error(ErrorCode::not_found, "no/such",
+                     [&] { write_file_atomically(folder / "no/such/file", "x"); });
   // A write to /dev/full fails with ENOSPC; the link makes it the temporary file's place.
   write_file_atomically(folder / "a.txt", "old");
   const auto temporary = folder / ("a.txt." + std::to_string(::getpid()) + ".tmp");
   std::filesystem::create_symlink("/dev/full", temporary);
-  test::expect_error(ErrorCode::resource_exhausted, "a.txt", [&] { write_file_atomically(folder / "a.txt", "new"); });
+  test::expect_error(ErrorCode::resource_exhausted, "a.txt",
+                     [&] { write_file_atomically(folder / "a.txt", "new"); });
   EXPECT_EQ(read_text_file(folder / "a.txt"), "old");
 }
 

@@ -34,8 +34,8 @@ CommandResult run_command(const std::string& command) {
 }
 
 void run_python(const std::string& script, const std::string& arguments) {
-  const auto result = run_command(
-      fmt::format("'{}' '{}/tests/{}' {}", DFROST_PYTHON, DFROST_SOURCE_DIR, script, arguments));
+  const auto result =
+      run_command(fmt::format("'{}' '{}/tests/{}' {}", DFROST_PYTHON, DFROST_SOURCE_DIR, script, arguments));
   ASSERT_EQ(result.exit_code, 0) << script << " " << arguments << "\n" << result.output;
 }
 

@@ -36,13 +36,13 @@ struct CommandResult {
 };
 CommandResult run_command(const std::string& command);
 
-// ../shared/data beside the checkout (or $DFROST_SHARED_DATA), where developers keep real data and checkpoints.
-// Empty where there is none: then skip, loudly, through SKIP_WITHOUT_SHARED_DATA.
+// ../shared/data beside the checkout (or $DFROST_SHARED_DATA), where developers keep real data and
+// checkpoints. Empty where there is none: then skip, loudly, through SKIP_WITHOUT_SHARED_DATA.
 std::filesystem::path shared_data();
 
-#define SKIP_WITHOUT_SHARED_DATA(name)                                                              \
-  if (::dfrost::test::shared_data().empty() ||                                                      \
-      !std::filesystem::exists(::dfrost::test::shared_data() / (name)))                             \
+#define SKIP_WITHOUT_SHARED_DATA(name)                                  \
+  if (::dfrost::test::shared_data().empty() ||                          \
+      !std::filesystem::exists(::dfrost::test::shared_data() / (name))) \
   GTEST_SKIP() << "SKIPPED: needs the real data in ../shared/data/" << (name) << ", absent here"
 
 // Expects a dfrost::Error whose code is `expected` and whose message or place contains `text`.
