@@ -1,0 +1,69 @@
+"""Each check of the tree is shown a small tree with one fault in it, and must find it."""
+
+import tempfile
+import unittest
+from pathlib import Path
+
+import check
+
+MAP = "| folder | what | may include |\n|---|---|---|\n| `base` | a | |\n| `merge` | b | base |\n"
+HEADER = "// What it is.\n#pragma once\n"
+
+
+class Checks(unittest.TestCase):
+    def problems(self, name, changes={}):
+        """The problems that a check finds in a sound tree with some files added or replaced."""
+        tree = {"src/README.md": MAP, "src/base/a.h": HEADER, "src/merge/m.h": HEADER + '#include "base/a.h"\n'}
+        tree.update(changes)
+        with tempfile.TemporaryDirectory() as folder:
+            for path, text in tree.items():
+                file = Path(folder, path)
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(text)
+            check.ROOT = Path(folder)
+            return list(check.CHECKS[name]())
+
+    def assert_finds(self, name, tree, text):
+        self.assertEqual(self.problems(name), [])
+        self.assertIn(text, "\n".join(self.problems(name, tree)))
+
+    def test_an_include_against_the_map(self):
+        name = "folders_include_only_what_the_map_allows"
+        self.assert_finds(name, {"src/base/b.cc": '#include "merge/m.h"\n'}, "b.cc:1: base includes merge/m.h")
+        self.assert_finds(name, {"src/base/b.cc": '#include "a.h"\n'}, "write the path from src/")
+
+    def test_a_private_include_in_a_public_header(self):
+        self.assert_finds("public_headers_include_only_public_headers",
+                          {"include/dfrost/x.h": HEADER + '#include "base/a.h"\n'}, "not installed")
+
+    def test_a_folder_without_a_row_and_a_row_without_a_folder(self):
+        name = "the_map_and_the_folders_agree"
+        self.assert_finds(name, {"src/extra/e.h": HEADER}, "src/extra has no row")
+        self.assert_finds(name, {"src/README.md": MAP + "| `gone` | c | |\n"}, "a row for gone")
+        self.assert_finds(name, {"src/README.md": MAP.replace("| a | |", "| a | merge |")}, "does not stand above")
+
+    def test_a_header_without_its_opening(self):
+        name = "headers_have_pragma_once_and_say_what_they_are"
+        self.assert_finds(name, {"src/base/b.h": "// What it is.\n"}, "b.h: needs one #pragma once")
+        self.assert_finds(name, {"src/base/b.h": "#pragma once\n"}, "opens without a comment")
+
+    def test_a_giant(self):
+        self.assert_finds("no_file_is_a_giant", {"src/base/b.cc": "\n" * 601}, "601 lines")
+
+    def test_private_places(self):
+        name = "nothing_names_a_private_machine"
+        for place in ("/ho" + "me/ann/x", "http" + "://10.0.0.7/a", "https" + "://npm.corp/x", "http" + "://mirror:80/x"):
+            self.assert_finds(name, {"docs/a.md": f"see {place}\n"}, "others do not have")
+        self.assertEqual(self.problems(name, {"docs/a.md": "http://127.0.0.1:80/ https://arxiv.org/abs/1\n"}), [])
+
+    def test_a_dead_link(self):
+        name = "links_in_the_documentation_lead_somewhere"
+        self.assert_finds(name, {"docs/a.md": "[b](b.md)\n"}, "links to b.md")
+        self.assertEqual(self.problems(name, {"docs/a.md": "[b](../src/README.md#map)\n"}), [])
+
+    def test_an_unformatted_file(self):
+        self.assert_finds("every_file_is_formatted", {"src/base/b.cc": "int  x ;\n"}, "b.cc: run clang-format")
+
+
+if __name__ == "__main__":
+    unittest.main()
