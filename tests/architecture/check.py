@@ -85,7 +85,8 @@ def the_map_and_the_folders_agree():
 def headers_have_pragma_once_and_say_what_they_are():
     for path in files("include", "src", "tests", suffixes={".h"}):
         text = read(path)
-        if len(re.findall(r"^#pragma once$", text, re.MULTILINE)) != 1:
+        # Highway compiles an -inl.h once per instruction set, under its own guard.
+        if not path.name.endswith("-inl.h") and len(re.findall(r"^#pragma once$", text, re.MULTILINE)) != 1:
             yield f"{path}: needs one #pragma once"
         if not text.startswith("// "):
             yield f"{path}: opens without a comment that says what it is"
