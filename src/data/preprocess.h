@@ -5,9 +5,9 @@
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <span>
-#include <vector>
+
+#include "data/image.h"
 
 namespace dfrost {
 
@@ -23,20 +23,6 @@ struct Preprocessing {
   // (byte / 255 - mean) / std, per channel.
   std::array<float, 3> mean = {0.485f, 0.456f, 0.406f};
   std::array<float, 3> std = {0.229f, 0.224f, 0.225f};
-};
-
-// Interleaved RGB bytes, rows from the top, owned elsewhere.
-struct ImageView {
-  const std::uint8_t* rgb = nullptr;
-  std::size_t width = 0;
-  std::size_t height = 0;
-};
-
-struct Image {
-  std::size_t width = 0;
-  std::size_t height = 0;
-  std::vector<std::uint8_t> rgb;
-  ImageView view() const { return {rgb.data(), width, height}; }
 };
 
 // The patches of one picture, [patches, 3·patch²] row-major: patches row by row from the top left, inside a
