@@ -1,0 +1,82 @@
+// A frozen vision transformer: (patches, prompts) → features, and from the gradient of the features back to
+// the gradient of the prompts. Nothing of the model is ever trained, so no weight gradient exists here. A
+// Backbone is immutable and shared by every client; what one step remembers is in a Tape, one per step under
+// way. Results do not depend on the number of threads, bit for bit.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <string_view>
+
+#include "dfrost/geometry.h"
+#include "dfrost/matrix_view.h"
+
+namespace dfrost {
+
+class ThreadPool;
+class WeightSource;
+
+enum class Precision {
+  automatic,  // the fastest that this machine really runs
+  fp32,       // oneDNN; every machine
+  bf16,       // AMX tiles; weights and activations in bf16, sums, norms, softmax and residuals in fp32
+};
+std::string_view to_string(Precision precision);
+Precision parse_precision(std::string_view name);  // "auto", "fp32", "bf16"
+
+struct BackboneOptions {
+  Precision precision = Precision::automatic;
+  // Without it only forward() works and the weights take half the memory.
+  bool training = true;
+  // Another input size than the checkpoint's: position embeddings are interpolated. 0: the checkpoint's own.
+  std::size_t image_size = 0;
+};
+
+// What goes into a step. Tokens stand in the order special tokens, prompts, patches; prompts carry no
+// position, so their order means nothing.
+struct Batch {
+  std::size_t images = 0;
+  std::size_t prompts_per_image = 0;
+  MatrixView<const float> patches;  // [images·patches, width], from embed()
+  // [prompts_per_image, width], shared by all images; or [images·prompts_per_image, width], each its own.
+  MatrixView<const float> prompts;
+
+  bool shares_prompts() const { return prompts.rows() == prompts_per_image; }
+};
+
+class Backbone {
+ public:
+  // What forward() leaves for backward(). Reusing one saves its allocation.
+  class Tape {
+   public:
+    virtual ~Tape() = default;
+  };
+
+  virtual ~Backbone() = default;
+  virtual const Geometry& geometry() const = 0;
+  virtual Precision precision() const = 0;
+  virtual std::size_t weight_bytes() const = 0;
+  virtual std::unique_ptr<Tape> make_tape() const = 0;
+
+  // pixels [images·patches, 3·patch²], normalised, → [images·patches, width] with position embeddings. It
+  // does not depend on the prompts: a caller that sees an image often may keep it.
+  virtual void embed(MatrixView<const float> pixels, MatrixView<float> patches,
+                     ThreadPool* threads) const = 0;
+
+  // features [images·special_tokens, width]: the special tokens after the final norm, CLS first. With a tape
+  // it can be followed by backward(); `batch` need not outlive the call. threads may be null.
+  virtual void forward(const Batch& batch, MatrixView<float> features, Tape* tape,
+                       ThreadPool* threads) const = 0;
+
+  // d_features as features; d_prompts as the batch's prompts: summed over images where they are shared.
+  virtual void backward(MatrixView<const float> d_features, MatrixView<float> d_prompts, Tape& tape,
+                        ThreadPool* threads) const = 0;
+
+  // The checkpoint's own classifier: [images·special_tokens, width] → [images, classes]. Needs classes > 0.
+  virtual void classify(MatrixView<const float> features, MatrixView<float> logits) const = 0;
+};
+
+std::unique_ptr<Backbone> make_backbone(const WeightSource& source, const BackboneOptions& options);
+
+}  // namespace dfrost

@@ -1,0 +1,34 @@
+#include "dfrost/backbone.h"
+
+#include <fmt/format.h>
+
+#include "backbone/make_backbone.h"
+#include "backbone/weights.h"
+#include "base/thread_pool.h"
+#include "dfrost/error.h"
+
+namespace dfrost {
+
+std::string_view to_string(Precision precision) {
+  switch (precision) {
+    case Precision::automatic: return "auto";
+    case Precision::fp32: return "fp32";
+    case Precision::bf16: return "bf16";
+  }
+  return "unknown";
+}
+
+Precision parse_precision(std::string_view name) {
+  for (const auto precision : {Precision::automatic, Precision::fp32, Precision::bf16}) {
+    if (name == to_string(precision)) return precision;
+  }
+  throw Error(ErrorCode::invalid_argument, fmt::format("unknown precision '{}'", name),
+              "one of auto, fp32, bf16");
+}
+
+std::unique_ptr<Backbone> make_backbone(const WeightSource& source, const BackboneOptions& options) {
+  ThreadPool threads;
+  return make_fp32_backbone(source, options.training, &threads);
+}
+
+}  // namespace dfrost

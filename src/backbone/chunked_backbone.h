@@ -1,0 +1,165 @@
+// A Backbone over an Encoder: cuts a batch into chunks of a fixed number of images and shares them among
+// threads. The cut never depends on the threads, and gradients are summed in the order of the images, so
+// neither does any result.
+#pragma once
+
+#include <algorithm>
+#include <cassert>
+
+#include "backbone/encoder.h"
+#include "base/thread_pool.h"
+#include "dfrost/error.h"
+#include "kernels/vector_ops.h"
+
+namespace dfrost {
+
+// Eight images of ViT-B/32 are 480 rows: enough for a matrix product to run at full speed, few enough that a
+// batch of 16 keeps two cores busy.
+inline constexpr std::size_t kImagesPerChunk = 8;
+
+template <class Ops>
+class ChunkedBackbone final : public Backbone {
+ public:
+  ChunkedBackbone(const WeightSource& source, Precision precision, bool training, ThreadPool* threads)
+      : encoder_(source, training, threads), precision_(precision), heads_(source.read_heads()) {}
+
+  const Geometry& geometry() const override { return encoder_.geometry(); }
+  Precision precision() const override { return precision_; }
+  std::size_t weight_bytes() const override {
+    std::size_t bytes = encoder_.weight_bytes();
+    for (const auto& head : heads_) bytes += (head.weight.size() + head.bias.size()) * sizeof(float);
+    return bytes;
+  }
+  std::unique_ptr<Tape> make_tape() const override { return std::make_unique<BatchTape>(); }
+
+  void embed(MatrixView<const float> pixels, MatrixView<float> patches, ThreadPool* threads) const override {
+    check(pixels.cols() == geometry().patch_values() && patches.cols() == geometry().width &&
+              pixels.rows() == patches.rows() && pixels.rows() % geometry().patches() == 0,
+          "embed: pixels must be [images·patches, 3·patch²] and patches [images·patches, width]");
+    for_each_chunk(pixels.rows() / geometry().patches(), threads, [&](const Chunk& chunk) {
+      const std::size_t first = chunk.first * geometry().patches(),
+                        count = chunk.images * geometry().patches();
+      encoder_.embed(pixels.rows_from(first, count), patches.rows_from(first, count));
+    });
+  }
+
+  void forward(const Batch& batch, MatrixView<float> features, Tape* tape,
+               ThreadPool* threads) const override {
+    check_batch(batch, features);
+    auto* kept = static_cast<BatchTape*>(tape);
+    std::vector<ChunkTape<Ops>> scratch(kept == nullptr ? (threads == nullptr ? 1 : threads->size()) : 0);
+    if (kept != nullptr) {
+      kept->images = batch.images;
+      kept->prompts = batch.prompts_per_image;
+      kept->shared = batch.shares_prompts();
+      kept->chunks.resize(chunks_of(batch.images));
+    }
+    for_each_chunk(batch.images, threads, [&](const Chunk& chunk) {
+      auto& state = kept != nullptr ? kept->chunks[chunk.index] : scratch[chunk.worker];
+      const std::size_t specials = geometry().special_tokens;
+      encoder_.forward(part_of(batch, chunk),
+                       features.rows_from(chunk.first * specials, chunk.images * specials), kept != nullptr,
+                       state);
+    });
+  }
+
+  void backward(MatrixView<const float> d_features, MatrixView<float> d_prompts, Tape& tape,
+                ThreadPool* threads) const override {
+    auto& kept = static_cast<BatchTape&>(tape);
+    const std::size_t specials = geometry().special_tokens, n = kept.prompts;
+    check(encoder_.training(), "backward: this backbone was loaded for inference alone");
+    check(d_features.rows() == kept.images * specials && d_features.cols() == geometry().width,
+          "backward: d_features must have the shape of the features");
+    check(d_prompts.rows() == (kept.shared ? n : kept.images * n) && d_prompts.cols() == geometry().width,
+          "backward: d_prompts must have the shape of the prompts");
+    if (n == 0) return;
+    Matrix<float> own;  // one gradient per image, where they are to be summed
+    if (kept.shared) own.resize(kept.images * n, geometry().width);
+    const MatrixView<float> per_image = kept.shared ? own.view() : d_prompts;
+    for_each_chunk(kept.images, threads, [&](const Chunk& chunk) {
+      encoder_.backward(d_features.rows_from(chunk.first * specials, chunk.images * specials),
+                        per_image.rows_from(chunk.first * n, chunk.images * n), kept.chunks[chunk.index]);
+    });
+    if (kept.shared) sum_over_images(per_image, d_prompts);
+  }
+
+  void classify(MatrixView<const float> features, MatrixView<float> logits) const override {
+    check(!heads_.empty(), "classify: the checkpoint has no classifier");
+    const std::size_t specials = geometry().special_tokens;
+    check(logits.cols() == geometry().classes && features.rows() == logits.rows() * specials,
+          "classify: logits must be [images, classes]");
+    const float share = 1.0f / static_cast<float>(heads_.size());
+    for (std::size_t image = 0; image < logits.rows(); ++image) {
+      std::ranges::fill(logits.row(image), 0.0f);
+      for (std::size_t h = 0; h < heads_.size(); ++h) {
+        const auto feature = features.row(image * specials + h);
+        const MatrixView<const float> weight(heads_[h].weight.data(), heads_[h].outputs, heads_[h].inputs);
+        for (std::size_t c = 0; c < logits.cols(); ++c) {
+          logits(image, c) += share * (dot(feature, weight.row(c)) + heads_[h].bias[c]);
+        }
+      }
+    }
+  }
+
+ private:
+  struct BatchTape final : Tape {
+    std::size_t images = 0;
+    std::size_t prompts = 0;
+    bool shared = true;
+    std::vector<ChunkTape<Ops>> chunks;
+  };
+
+  struct Chunk {
+    std::size_t index, worker, first, images;
+  };
+
+  static std::size_t chunks_of(std::size_t images) {
+    return (images + kImagesPerChunk - 1) / kImagesPerChunk;
+  }
+
+  template <typename Body>
+  static void for_each_chunk(std::size_t images, ThreadPool* threads, const Body& body) {
+    const auto run = [&](std::size_t index, std::size_t worker) {
+      const std::size_t first = index * kImagesPerChunk;
+      body(Chunk{index, worker, first, std::min(kImagesPerChunk, images - first)});
+    };
+    if (threads != nullptr) return threads->parallel_for(chunks_of(images), run);
+    for (std::size_t index = 0; index < chunks_of(images); ++index) run(index, 0);
+  }
+
+  Batch part_of(const Batch& batch, const Chunk& chunk) const {
+    const std::size_t patches = geometry().patches(), n = batch.prompts_per_image;
+    Batch part = batch;
+    part.images = chunk.images;
+    part.patches = batch.patches.rows_from(chunk.first * patches, chunk.images * patches);
+    if (!batch.shares_prompts()) part.prompts = batch.prompts.rows_from(chunk.first * n, chunk.images * n);
+    return part;
+  }
+
+  static void sum_over_images(MatrixView<const float> per_image, MatrixView<float> sum) {
+    for (std::size_t r = 0; r < sum.rows(); ++r) std::ranges::fill(sum.row(r), 0.0f);
+    for (std::size_t r = 0; r < per_image.rows(); ++r)
+      add_scaled(1.0f, per_image.row(r), sum.row(r % sum.rows()));
+  }
+
+  static void check(bool fits, const char* message) {
+    if (!fits) throw Error(ErrorCode::failed_precondition, message);
+  }
+  void check_batch(const Batch& batch, MatrixView<float> features) const {
+    const std::size_t n = batch.prompts_per_image, width = geometry().width;
+    check(batch.patches.rows() == batch.images * geometry().patches() && batch.patches.cols() == width,
+          "forward: patches must be [images·patches, width]");
+    check(batch.prompts.rows() == n || batch.prompts.rows() == batch.images * n,
+          "forward: prompts must be [n, width] or [images·n, width]");
+    check(n == 0 || batch.prompts.cols() == width,
+          "forward: a prompt must be as long as a token of the backbone");
+    check(features.rows() == batch.images * geometry().special_tokens && features.cols() == width,
+          "forward: features must be [images·special tokens, width]");
+  }
+
+  Encoder<Ops> encoder_;
+  Precision precision_;
+  std::vector<LinearWeights> heads_;
+};
+
+}  // namespace dfrost

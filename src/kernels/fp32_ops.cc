@@ -1,0 +1,143 @@
+#include "kernels/fp32_ops.h"
+
+#include <dnnl.h>
+
+#include <algorithm>
+#include <cassert>
+
+#include "kernels/onednn_threads.h"
+#include "kernels/vector_ops.h"
+
+namespace dfrost {
+namespace {
+
+// One head of one image inside a wide row-major matrix.
+template <typename T>
+MatrixView<T> head_view(MatrixView<T> all, const AttentionShape& shape, std::size_t image,
+                        std::size_t column) {
+  return {all.data() + image * shape.tokens * all.stride() + column, shape.tokens, shape.head_size,
+          all.stride()};
+}
+
+enum class Transpose : char { no = 'N', yes = 'T' };
+
+// out = op(a)·op(b) for matrices of a head's size, where packing would cost more than it saves.
+void small_product(Transpose ta, Transpose tb, MatrixView<const float> a, MatrixView<const float> b,
+                   MatrixView<float> out) {
+  const auto dim = [](std::size_t n) { return static_cast<dnnl_dim_t>(n); };
+  const std::size_t inner = ta == Transpose::no ? a.cols() : a.rows();
+  const auto status = dnnl_sgemm(static_cast<char>(ta), static_cast<char>(tb), dim(out.rows()),
+                                 dim(out.cols()), dim(inner), 1.0f, a.data(), dim(a.stride()), b.data(),
+                                 dim(b.stride()), 0.0f, out.data(), dim(out.stride()));
+  assert(status == dnnl_success);
+  (void)status;
+}
+
+MatrixView<float> head_probabilities(Fp32Ops::Probabilities& all, const AttentionShape& shape,
+                                     std::size_t index) {
+  return all.view().rows_from(index * shape.tokens, shape.tokens);
+}
+
+}  // namespace
+
+void Fp32Ops::normalize(MatrixView<const float> x, float epsilon, Operand& out,
+                        std::span<float> inverse_std) {
+  out.resize(x.rows(), x.cols());
+  normalize_rows(x, epsilon, out, inverse_std);
+}
+
+void Fp32Ops::normalize_backward(MatrixView<const float> d, const Operand& normalized,
+                                 std::span<const float> inverse_std, MatrixView<float> dx) {
+  normalize_rows_backward(d, normalized, inverse_std, dx);
+}
+
+void Fp32Ops::pack(MatrixView<const float> x, Operand& out) {
+  out.resize(x.rows(), x.cols());
+  for (std::size_t r = 0; r < x.rows(); ++r) std::ranges::copy(x.row(r), out.row(r).begin());
+}
+
+void Fp32Ops::select_rows(const Operand& in, std::span<const std::size_t> rows, Operand& out) {
+  out.resize(rows.size(), in.cols());
+  for (std::size_t r = 0; r < rows.size(); ++r) std::ranges::copy(in.row(rows[r]), out.row(r).begin());
+}
+
+void Fp32Ops::product(const Operand& a, const Weights& w, std::span<const float> bias,
+                      MatrixView<float> out) {
+  w.multiply(a, bias, false, out);
+}
+
+void Fp32Ops::product_add(const Operand& a, const Weights& w, std::span<const float> bias,
+                          MatrixView<float> out) {
+  w.multiply(a, bias, true, out);
+}
+
+void Fp32Ops::product_rows(const Operand& a, const Weights& w, std::span<const float> bias, Rows& out) {
+  out.resize(a.rows(), w.outputs());
+  w.multiply(a, bias, false, out);
+}
+
+void Fp32Ops::product_gelu(const Operand& a, const Weights& w, std::span<const float> bias, Operand& out,
+                           Factors* derivative) {
+  out.resize(a.rows(), w.outputs());
+  w.multiply(a, bias, false, out);
+  if (derivative == nullptr) return gelu_rows(out, nullptr);
+  derivative->resize(out.rows(), out.cols());
+  MatrixView<float> slope = derivative->view();
+  gelu_rows(out, &slope);
+}
+
+void Fp32Ops::product_times(const Operand& a, const Weights& w, const Factors& factors, Operand& out) {
+  out.resize(a.rows(), w.outputs());
+  w.multiply(a, {}, false, out);
+  multiply_rows(factors, out);
+}
+
+void Fp32Ops::attention(const Rows& qkv, const AttentionShape& shape, Operand& out, Probabilities* saved) {
+  keep_onednn_on_this_thread();
+  const std::size_t width = shape.width();
+  out.resize(shape.rows(), width);
+  thread_local Probabilities scratch;
+  Probabilities& p = saved != nullptr ? *saved : scratch;
+  // Without somebody to keep them, one head's probabilities are overwritten by the next.
+  p.resize((saved != nullptr ? shape.images * shape.heads : 1) * shape.tokens, shape.tokens);
+  for (std::size_t image = 0; image < shape.images; ++image) {
+    for (std::size_t head = 0; head < shape.heads; ++head) {
+      const std::size_t column = head * shape.head_size;
+      const auto q = head_view(qkv.view(), shape, image, column);
+      const auto k = head_view(qkv.view(), shape, image, width + column);
+      const auto v = head_view(qkv.view(), shape, image, 2 * width + column);
+      const auto scores = head_probabilities(p, shape, saved != nullptr ? image * shape.heads + head : 0);
+      small_product(Transpose::no, Transpose::yes, q, k, scores);
+      softmax_rows(scores, shape.scale());
+      small_product(Transpose::no, Transpose::no, scores, v, head_view(out.view(), shape, image, column));
+    }
+  }
+}
+
+void Fp32Ops::attention_backward(const Rows& qkv, const Probabilities& saved, const Rows& d_out,
+                                 const AttentionShape& shape, Operand& d_qkv) {
+  keep_onednn_on_this_thread();
+  const std::size_t width = shape.width();
+  d_qkv.resize(shape.rows(), 3 * width);
+  thread_local Matrix<float> d_scores;
+  d_scores.resize(shape.tokens, shape.tokens);
+  for (std::size_t image = 0; image < shape.images; ++image) {
+    for (std::size_t head = 0; head < shape.heads; ++head) {
+      const std::size_t column = head * shape.head_size;
+      const auto q = head_view(qkv.view(), shape, image, column);
+      const auto k = head_view(qkv.view(), shape, image, width + column);
+      const auto v = head_view(qkv.view(), shape, image, 2 * width + column);
+      const auto d = head_view(d_out.view(), shape, image, column);
+      const auto p = saved.view().rows_from((image * shape.heads + head) * shape.tokens, shape.tokens);
+      small_product(Transpose::yes, Transpose::no, p, d,
+                    head_view(d_qkv.view(), shape, image, 2 * width + column));
+      small_product(Transpose::no, Transpose::yes, d, v, d_scores);
+      softmax_rows_backward(p, shape.scale(), d_scores);
+      small_product(Transpose::no, Transpose::no, d_scores, k, head_view(d_qkv.view(), shape, image, column));
+      small_product(Transpose::yes, Transpose::no, d_scores, q,
+                    head_view(d_qkv.view(), shape, image, width + column));
+    }
+  }
+}
+
+}  // namespace dfrost
