@@ -1,36 +1,63 @@
 // From the bytes of a picture to the patches that a vision transformer reads: resize, crop, normalise and cut
 // into patches in one pass. Resizing follows Pillow (antialiased when it shrinks, 8-bit between the passes),
-// so that a picture gives the same input here as in torchvision or Hugging Face.
+// cropping and rounding follow torchvision, so that a picture gives the same floats here as there.
 #pragma once
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "data/image.h"
+#include "data/resize_taps.h"
 
 namespace dfrost {
-
-enum class ResizeFilter { nearest, bilinear, bicubic };
 
 struct Preprocessing {
   // The shorter side is resized to this, keeping the aspect ratio; or, with `stretch`, both sides.
   std::size_t resize = 256;
   bool stretch = false;
   ResizeFilter filter = ResizeFilter::bilinear;
-  // Then the centre square of this many pixels is taken: the model's input size.
+  // Then the centre square of this many pixels is taken: the model's input size. Where the picture is
+  // smaller, black pixels are added around it.
   std::size_t crop = 224;
   // (byte / 255 - mean) / std, per channel.
   std::array<float, 3> mean = {0.485f, 0.456f, 0.406f};
   std::array<float, 3> std = {0.229f, 0.224f, 0.225f};
+
+  // Throws invalid_argument naming the field that makes no sense.
+  void validate() const;
 };
 
-// The patches of one picture, [patches, 3·patch²] row-major: patches row by row from the top left, inside a
-// patch all of red, then green, then blue, as a convolution's weight [d, 3, patch, patch] is laid out.
+// Everything that depends on the size of the pictures but not on their pixels, worked out once. Immutable:
+// threads may share one.
+class Preprocessor {
+ public:
+  Preprocessor(std::size_t width, std::size_t height, const Preprocessing& how);
+
+  // The patches of one picture (interleaved RGB, width x height), [patches, 3·patch²] row-major: patches row
+  // by row from the top left, inside a patch all of red, then green, then blue, as a convolution's weight [d,
+  // 3, patch, patch] is laid out. `patch` divides the crop.
+  void to_patches(const std::uint8_t* rgb, std::size_t patch, std::span<float> patches) const;
+
+  // The same picture as planes [3, crop, crop]: what other frameworks call pixel_values.
+  void to_planes(const std::uint8_t* rgb, std::span<float> planes) const { to_patches(rgb, crop_, planes); }
+
+ private:
+  void normalise_row(const std::uint8_t* row, std::size_t y, std::size_t patch,
+                     std::span<float> patches) const;
+
+  std::size_t width_;
+  std::size_t crop_;
+  std::size_t first_column_;  // the picture's first column that survives the crop; columns_ counts from it
+  AxisTaps columns_;
+  AxisTaps rows_;
+  std::array<std::array<float, 256>, 3> normalised_;  // [channel][byte]
+};
+
+// For one picture of its size.
 void preprocess_to_patches(const ImageView& image, const Preprocessing& how, std::size_t patch,
                            std::span<float> patches);
-
-// The same picture as planes [3, crop, crop]: what other frameworks call pixel_values.
 void preprocess_to_planes(const ImageView& image, const Preprocessing& how, std::span<float> planes);
 
 // Cuts planes [3, size, size] that are already normalised into patches.
