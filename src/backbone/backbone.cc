@@ -6,6 +6,7 @@
 #include "backbone/weights.h"
 #include "base/thread_pool.h"
 #include "dfrost/error.h"
+#include "kernels/fp32_ops.h"
 
 namespace dfrost {
 
@@ -29,6 +30,10 @@ Precision parse_precision(std::string_view name) {
 std::unique_ptr<Backbone> make_backbone(const WeightSource& source, const BackboneOptions& options) {
   ThreadPool threads;
   return make_fp32_backbone(source, options.training, &threads);
+}
+
+double measure_product_gflops_in(Precision, const ProductShapes& shape, std::size_t threads, double seconds) {
+  return measure_product_gflops<Fp32Ops>(shape, threads, seconds);
 }
 
 }  // namespace dfrost

@@ -1,0 +1,139 @@
+#include "backbone/step_benchmark.h"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <thread>
+
+#include "backbone/chunked_backbone.h"
+#include "backbone/flops.h"
+#include "backbone/make_backbone.h"
+#include "base/random.h"
+#include "base/thread_pool.h"
+#include "dfrost/error.h"
+
+namespace dfrost {
+namespace {
+
+// One client's pictures, prompts and buffers.
+class Client {
+ public:
+  Client(const Backbone& backbone, const StepBenchmarkOptions& options, std::size_t index,
+         ThreadPool* threads)
+      : backbone_(backbone), threads_(threads), batch_(options.batch), prompt_count_(options.prompts) {
+    const Geometry& g = backbone.geometry();
+    pixels_.resize(batch_ * g.patches(), g.patch_values());
+    patches_.resize(batch_ * g.patches(), g.width);
+    prompts_.resize(prompt_count_, g.width);
+    d_prompts_.resize(prompt_count_, g.width);
+    features_.resize(batch_ * g.special_tokens, g.width);
+    d_features_.resize(batch_ * g.special_tokens, g.width);
+    RandomStream stream(1, "bench step", index);
+    for (auto* matrix : {&pixels_, &prompts_, &d_features_}) {
+      for (std::size_t i = 0; i < matrix->rows() * matrix->cols(); ++i) {
+        matrix->data()[i] = static_cast<float>(stream.uniform(-1, 1));
+      }
+    }
+    tape_ = backbone.make_tape();
+  }
+
+  void forward(bool keep) {
+    backbone_.embed(pixels_, patches_, threads_);
+    backbone_.forward({batch_, prompt_count_, patches_, prompts_}, features_, keep ? tape_.get() : nullptr,
+                      threads_);
+  }
+  void train() {
+    forward(true);
+    backbone_.backward(d_features_, d_prompts_, *tape_, threads_);
+  }
+
+ private:
+  const Backbone& backbone_;
+  ThreadPool* threads_;
+  std::size_t batch_, prompt_count_;
+  Matrix<float> pixels_, patches_, prompts_, d_prompts_, features_, d_features_;
+  std::unique_ptr<Backbone::Tape> tape_;
+};
+
+// Steps per second over all clients, each client on a thread of its own.
+double steps_per_second(std::vector<Client>& clients, double seconds,
+                        const std::function<void(Client&)>& step) {
+  using Clock = std::chrono::steady_clock;
+  std::vector<double> rates(clients.size());
+  const auto work = [&](std::size_t i) {
+    step(clients[i]);  // warm
+    const auto start = Clock::now();
+    double elapsed = 0;
+    std::size_t steps = 0;
+    while (elapsed < seconds) {
+      step(clients[i]);
+      ++steps;
+      elapsed = std::chrono::duration<double>(Clock::now() - start).count();
+    }
+    rates[i] = static_cast<double>(steps) / elapsed;
+  };
+  std::vector<std::thread> others;
+  for (std::size_t i = 1; i < clients.size(); ++i) others.emplace_back(work, i);
+  work(0);
+  for (auto& other : others) other.join();
+  double sum = 0;
+  for (const double rate : rates) sum += rate;
+  return sum;
+}
+
+double measure_peak(const Backbone& backbone, const StepBenchmarkOptions& options, std::size_t threads) {
+  const Geometry& g = backbone.geometry();
+  const std::size_t rows = kImagesPerChunk * g.tokens(options.prompts);
+  double peak = 0;
+  for (const ProductShapes& shape :
+       {ProductShapes{rows, 3 * g.width, g.width}, ProductShapes{rows, g.mlp_width, g.width},
+        ProductShapes{rows, g.width, g.mlp_width}}) {
+    peak =
+        std::max(peak, measure_product_gflops_in(backbone.precision(), shape, threads, options.seconds / 6));
+  }
+  return peak;
+}
+
+}  // namespace
+
+void StepBenchmarkOptions::validate() const {
+  const auto check = [](bool good, const char* message) {
+    if (!good) throw Error(ErrorCode::invalid_argument, message);
+  };
+  check(batch >= 1 && batch <= 4096, "batch must be between 1 and 4096");
+  check(prompts <= 4096, "prompts must be at most 4096");
+  check(threads <= 1024 && clients <= 1024, "threads and clients must be at most 1024");
+  check(seconds > 0 && seconds <= 600, "seconds must be above 0 and at most 600");
+}
+
+StepBenchmark benchmark_step(const Backbone& backbone, const StepBenchmarkOptions& options) {
+  options.validate();
+  StepBenchmark result;
+  result.threads = options.threads == 0 ? available_threads() : options.threads;
+  result.clients = options.clients == 0 ? result.threads : options.clients;
+  std::optional<ThreadPool> pool;
+  if (result.clients == 1) pool.emplace(result.threads);
+  std::vector<Client> clients;
+  clients.reserve(result.clients);
+  for (std::size_t i = 0; i < result.clients; ++i) {
+    clients.emplace_back(backbone, options, i, pool ? &*pool : nullptr);
+  }
+
+  // The peak is taken before and after, and the better one counts: a quiet moment must not flatter the step.
+  const double before = measure_peak(backbone, options, result.threads);
+  const double images = static_cast<double>(options.batch);
+  result.images_per_second_train = images * steps_per_second(clients, options.seconds, &Client::train);
+  result.images_per_second_forward =
+      images * steps_per_second(clients, options.seconds, [](Client& client) { client.forward(false); });
+  result.gemm_peak_gflops = std::max(before, measure_peak(backbone, options, result.threads));
+
+  const double forward = 1e-9 * forward_flops(backbone.geometry(), options.prompts);
+  const double backward = 1e-9 * backward_flops(backbone.geometry(), options.prompts);
+  result.gflops_train = result.images_per_second_train * (forward + backward);
+  result.gflops_forward = result.images_per_second_forward * forward;
+  result.fraction_of_peak = result.gflops_train / result.gemm_peak_gflops;
+  return result;
+}
+
+}  // namespace dfrost

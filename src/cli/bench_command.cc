@@ -1,0 +1,13 @@
+#include "cli/command.h"
+
+namespace dfrost::cli {
+
+void add_bench_commands(CLI::App& app) {
+  auto* bench =
+      add_command(app, "bench", "Measure how fast dfrost is on this machine.",
+                  {"dfrost bench step --model vit-b32   one training step beside the machine's peak"});
+  bench->require_subcommand(1);
+  add_bench_step_command(*bench);
+}
+
+}  // namespace dfrost::cli
