@@ -75,6 +75,8 @@ class Backbone {
 
   // The checkpoint's own classifier: [images·special_tokens, width] → [images, classes]. Needs classes > 0.
   virtual void classify(MatrixView<const float> features, MatrixView<float> logits) const = 0;
+  // d_logits [images, classes] → d_features as features, for what is trained on top of those logits.
+  virtual void classify_backward(MatrixView<const float> d_logits, MatrixView<float> d_features) const = 0;
 };
 
 std::unique_ptr<Backbone> make_backbone(const WeightSource& source, const BackboneOptions& options);

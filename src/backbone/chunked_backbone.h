@@ -9,6 +9,7 @@
 #include "backbone/encoder.h"
 #include "base/thread_pool.h"
 #include "dfrost/error.h"
+#include "kernels/small_product.h"
 #include "kernels/vector_ops.h"
 
 namespace dfrost {
@@ -98,6 +99,23 @@ class ChunkedBackbone final : public Backbone {
           logits(image, c) += share * (dot(feature, weight.row(c)) + heads_[h].bias[c]);
         }
       }
+    }
+  }
+
+  void classify_backward(MatrixView<const float> d_logits, MatrixView<float> d_features) const override {
+    check(!heads_.empty(), "classify_backward: the checkpoint has no classifier");
+    const std::size_t specials = geometry().special_tokens, width = geometry().width;
+    check(d_logits.cols() == geometry().classes && d_features.cols() == width &&
+              d_features.rows() == d_logits.rows() * specials,
+          "classify_backward: d_logits must be [images, classes] and d_features [images·special tokens, "
+          "width]");
+    const float share = 1.0f / static_cast<float>(heads_.size());
+    for (std::size_t h = 0; h < specials; ++h) {
+      // Every specials-th row: the token that head h reads.
+      const MatrixView<float> own(d_features.data() + h * d_features.stride(), d_logits.rows(), width,
+                                  specials * d_features.stride());
+      small_product(Transpose::no, Transpose::no, d_logits,
+                    {heads_[h].weight.data(), heads_[h].outputs, heads_[h].inputs}, own, {.scale = share});
     }
   }
 

@@ -1,11 +1,8 @@
 #include "kernels/fp32_ops.h"
 
-#include <dnnl.h>
-
 #include <algorithm>
-#include <cassert>
 
-#include "kernels/onednn_threads.h"
+#include "kernels/small_product.h"
 #include "kernels/vector_ops.h"
 
 namespace dfrost {
@@ -17,20 +14,6 @@ MatrixView<T> head_view(MatrixView<T> all, const AttentionShape& shape, std::siz
                         std::size_t column) {
   return {all.data() + image * shape.tokens * all.stride() + column, shape.tokens, shape.head_size,
           all.stride()};
-}
-
-enum class Transpose : char { no = 'N', yes = 'T' };
-
-// out = op(a)·op(b) for matrices of a head's size, where packing would cost more than it saves.
-void small_product(Transpose ta, Transpose tb, MatrixView<const float> a, MatrixView<const float> b,
-                   MatrixView<float> out) {
-  const auto dim = [](std::size_t n) { return static_cast<dnnl_dim_t>(n); };
-  const std::size_t inner = ta == Transpose::no ? a.cols() : a.rows();
-  const auto status = dnnl_sgemm(static_cast<char>(ta), static_cast<char>(tb), dim(out.rows()),
-                                 dim(out.cols()), dim(inner), 1.0f, a.data(), dim(a.stride()), b.data(),
-                                 dim(b.stride()), 0.0f, out.data(), dim(out.stride()));
-  assert(status == dnnl_success);
-  (void)status;
 }
 
 MatrixView<float> head_probabilities(Fp32Ops::Probabilities& all, const AttentionShape& shape,
@@ -93,7 +76,6 @@ void Fp32Ops::product_times(const Operand& a, const Weights& w, const Factors& f
 }
 
 void Fp32Ops::attention(const Rows& qkv, const AttentionShape& shape, Operand& out, Probabilities* saved) {
-  keep_onednn_on_this_thread();
   const std::size_t width = shape.width();
   out.resize(shape.rows(), width);
   thread_local Probabilities scratch;
@@ -116,7 +98,6 @@ void Fp32Ops::attention(const Rows& qkv, const AttentionShape& shape, Operand& o
 
 void Fp32Ops::attention_backward(const Rows& qkv, const Probabilities& saved, const Rows& d_out,
                                  const AttentionShape& shape, Operand& d_qkv) {
-  keep_onednn_on_this_thread();
   const std::size_t width = shape.width();
   d_qkv.resize(shape.rows(), 3 * width);
   thread_local Matrix<float> d_scores;

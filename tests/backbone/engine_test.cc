@@ -193,6 +193,32 @@ TEST(Fp32Engine, RunsWithoutPrompts) {
   EXPECT_LT(relative_error(run_step(*fp32_backbone(weights), in).features, expected), 1e-5);
 }
 
+TEST(Fp32Engine, ClassifyBackwardIsTheTransposeOfClassify) {
+  for (const std::size_t specials : {1, 2}) {
+    Geometry g = geometry_of_model("tiny");
+    g.special_tokens = specials;
+    const auto backbone = fp32_backbone(RandomWeights(g, 17));
+    constexpr std::size_t kImages = 3;
+    const std::size_t rows = kImages * specials;
+    const auto features = test::random_values(rows * g.width, 1.0, 1, "features");
+    const auto d_logits = test::random_values(kImages * g.classes, 1.0, 2, "gradient");
+    std::vector<float> zero(features.size()), d_features(features.size());
+    std::vector<float> logits(d_logits.size()), at_zero(d_logits.size());
+    backbone->classify({features.data(), rows, g.width}, {logits.data(), kImages, g.classes});
+    backbone->classify({zero.data(), rows, g.width}, {at_zero.data(), kImages, g.classes});
+    backbone->classify_backward({d_logits.data(), kImages, g.classes}, {d_features.data(), rows, g.width});
+    double forward = 0, backward = 0;  // ⟨W·f, d⟩ and ⟨f, Wᵀ·d⟩
+    for (std::size_t i = 0; i < logits.size(); ++i) {
+      forward += static_cast<double>(logits[i] - at_zero[i]) * static_cast<double>(d_logits[i]);
+    }
+    for (std::size_t i = 0; i < features.size(); ++i) {
+      backward += static_cast<double>(features[i]) * static_cast<double>(d_features[i]);
+    }
+    EXPECT_NEAR(forward, backward, 1e-4);
+    EXPECT_GT(std::abs(backward), 1e-2);
+  }
+}
+
 TEST(Fp32Engine, RefusesShapesThatDoNotFit) {
   const Geometry g = geometry_of_model("tiny");
   const auto backbone = fp32_backbone(RandomWeights(g, 15));
