@@ -44,7 +44,8 @@ class WeightSource {
   virtual StemWeights read_stem() const = 0;
   virtual BlockWeights read_block(std::size_t index) const = 0;
   virtual NormWeights read_final_norm() const = 0;
-  // One head per special token (a distilled DeiT averages two); empty when the checkpoint has none.
+  // The CLS token's head, and the distillation token's where the checkpoint has both (a distilled DeiT
+  // averages them); empty when it has none.
   virtual std::vector<LinearWeights> read_heads() const = 0;
 };
 

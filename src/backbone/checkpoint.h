@@ -1,0 +1,47 @@
+// A pretrained vision transformer on disk, whoever saved it: safetensors (whole or sharded) or a PyTorch
+// state dict, named as Hugging Face, timm or torchvision name it. Opening checks every tensor's name, shape
+// and type and reads none of them; a tensor that is missing, mis-shaped, or has no place in a plain ViT is an
+// Error naming it. Reading is thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backbone/naming.h"
+#include "backbone/weights.h"
+#include "data/preprocess.h"
+
+namespace dfrost {
+
+struct CheckpointOptions {
+  // Pixels; a multiple of the patch. The position embeddings are interpolated when it is not the checkpoint's
+  // own.
+  std::optional<std::size_t> image_size = {};
+  // Attention heads, where neither a config.json says nor width / 64 is right.
+  std::optional<std::size_t> heads = {};
+  // How pictures are prepared, by name (see backbone/checkpoint_config.h), whatever the files say.
+  std::optional<std::string> preprocessing = {};
+};
+
+class Checkpoint : public WeightSource {
+ public:
+  virtual Family family() const = 0;
+  virtual const Preprocessing& preprocessing() const = 0;
+  virtual const std::string& preprocessing_origin() const = 0;      // the file or the rule that it comes from
+  virtual const std::vector<std::string>& class_names() const = 0;  // one per class, or none
+  virtual std::string dtype() const = 0;                            // "F32", or "BF16, F32" when they differ
+  virtual std::size_t parameters() const = 0;
+  virtual std::size_t file_bytes() const = 0;
+  virtual void release_pages() const = 0;  // gives mapped pages back to the system
+};
+
+// `path`: a .safetensors file, a PyTorch archive, an index of shards, or a folder as Hugging Face lays it
+// out. config.json and preprocessor_config.json beside it are honoured.
+std::unique_ptr<Checkpoint> open_checkpoint(const std::filesystem::path& path,
+                                            const CheckpointOptions& options = {});
+
+}  // namespace dfrost

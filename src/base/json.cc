@@ -1,0 +1,58 @@
+#include "base/json.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "base/file.h"
+#include "base/quote.h"
+#include "dfrost/error.h"
+
+namespace dfrost {
+namespace {
+
+constexpr int kDeepest = 64;
+
+// The keys of the objects that are open, innermost last.
+class StructureCheck {
+ public:
+  bool operator()(int depth, nlohmann::json::parse_event_t event, const nlohmann::json& parsed) {
+    using Event = nlohmann::json::parse_event_t;
+    if (depth > kDeepest)
+      throw Error(ErrorCode::data_loss, fmt::format("JSON nested deeper than {}", kDeepest));
+    if (event == Event::object_start) open_.emplace_back();
+    if (event == Event::object_end) open_.pop_back();
+    if (event == Event::key && !open_.back().insert(parsed.get_ref<const std::string&>()).second) {
+      throw Error(ErrorCode::data_loss,
+                  fmt::format("key {} appears twice", quote_name(parsed.get_ref<const std::string&>())));
+    }
+    return true;
+  }
+
+ private:
+  std::vector<std::set<std::string>> open_;
+};
+
+}  // namespace
+
+nlohmann::json parse_json(std::string_view text, const std::string& place) {
+  StructureCheck check;
+  try {
+    return nlohmann::json::parse(text.begin(), text.end(), std::ref(check));
+  } catch (const nlohmann::json::parse_error& error) {
+    const auto before = text.substr(0, std::min(text.size(), error.byte));
+    const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+    throw Error(ErrorCode::data_loss, "not valid JSON").at(fmt::format("{}, line {}", place, line));
+  } catch (Error& error) {
+    error.at(place);
+    throw;
+  }
+}
+
+nlohmann::json read_json_file(const std::filesystem::path& path, std::size_t limit_bytes) {
+  return parse_json(read_text_file(path, limit_bytes), path.string());
+}
+
+}  // namespace dfrost
