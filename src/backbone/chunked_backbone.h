@@ -7,6 +7,7 @@
 #include <cassert>
 
 #include "backbone/encoder.h"
+#include "backbone/scratch_pool.h"
 #include "base/thread_pool.h"
 #include "dfrost/error.h"
 #include "kernels/small_product.h"
@@ -48,7 +49,6 @@ class ChunkedBackbone final : public Backbone {
                ThreadPool* threads) const override {
     check_batch(batch, features);
     auto* kept = static_cast<BatchTape*>(tape);
-    std::vector<ChunkTape<Ops>> scratch(kept == nullptr ? (threads == nullptr ? 1 : threads->size()) : 0);
     if (kept != nullptr) {
       kept->images = batch.images;
       kept->prompts = batch.prompts_per_image;
@@ -56,11 +56,12 @@ class ChunkedBackbone final : public Backbone {
       kept->chunks.resize(chunks_of(batch.images));
     }
     for_each_chunk(batch.images, threads, [&](const Chunk& chunk) {
-      auto& state = kept != nullptr ? kept->chunks[chunk.index] : scratch[chunk.worker];
+      const auto part = part_of(batch, chunk);
       const std::size_t specials = geometry().special_tokens;
-      encoder_.forward(part_of(batch, chunk),
-                       features.rows_from(chunk.first * specials, chunk.images * specials), kept != nullptr,
-                       state);
+      const auto rows = features.rows_from(chunk.first * specials, chunk.images * specials);
+      if (kept != nullptr) return encoder_.forward(part, rows, true, kept->chunks[chunk.index]);
+      const auto scratch = scratch_.borrow();
+      encoder_.forward(part, rows, false, *scratch);
     });
   }
 
@@ -128,7 +129,7 @@ class ChunkedBackbone final : public Backbone {
   };
 
   struct Chunk {
-    std::size_t index, worker, first, images;
+    std::size_t index, first, images;
   };
 
   static std::size_t chunks_of(std::size_t images) {
@@ -137,9 +138,9 @@ class ChunkedBackbone final : public Backbone {
 
   template <typename Body>
   static void for_each_chunk(std::size_t images, ThreadPool* threads, const Body& body) {
-    const auto run = [&](std::size_t index, std::size_t worker) {
+    const auto run = [&](std::size_t index, std::size_t) {
       const std::size_t first = index * kImagesPerChunk;
-      body(Chunk{index, worker, first, std::min(kImagesPerChunk, images - first)});
+      body(Chunk{index, first, std::min(kImagesPerChunk, images - first)});
     };
     if (threads != nullptr) return threads->parallel_for(chunks_of(images), run);
     for (std::size_t index = 0; index < chunks_of(images); ++index) run(index, 0);
@@ -178,6 +179,7 @@ class ChunkedBackbone final : public Backbone {
   Encoder<Ops> encoder_;
   Precision precision_;
   std::vector<LinearWeights> heads_;
+  mutable ScratchPool<ChunkTape<Ops>> scratch_;  // of forward passes that keep nothing
 };
 
 }  // namespace dfrost

@@ -193,13 +193,13 @@ void Encoder<Ops>::backward_last(ChunkTape<Ops>& tape) const {
   Ops::pack(tape.special, tape.packed);
   Ops::product(tape.packed, last_.projection.backward, {}, tape.special_wide);
 
-  Matrix<float> d_query(tape.special_rows.size(), width);
-  Matrix<float> d_key_value(rows, 2 * width);
+  tape.d_query.resize(tape.special_rows.size(), width);
+  tape.d_key_value.resize(rows, 2 * width);
   few_query_attention_backward(saved.query, saved.key_value, saved.probabilities, tape.special_wide,
-                               tape.shape, d_query, d_key_value);
-  Ops::pack(d_key_value, tape.packed);
+                               tape.shape, tape.d_query, tape.d_key_value);
+  Ops::pack(tape.d_key_value, tape.packed);
   Ops::product(tape.packed, last_.key_value.backward, {}, tape.wide);
-  Ops::pack(d_query, tape.packed);
+  Ops::pack(tape.d_query, tape.packed);
   Ops::product(tape.packed, last_.query.backward, {}, tape.special_wide);
 
   // From here on x holds the gradient of the residual stream: so far only the special tokens have one.
@@ -246,11 +246,11 @@ void Encoder<Ops>::backward_first_norm_of_prompts(const PackedBlock<Ops>& block,
     inverse_std[r] = saved.inverse_std1[rows[r]];
     std::ranges::copy(tape.x.row(rows[r]), d_prompts.row(r).begin());
   }
-  Matrix<float> d_normalized(rows.size(), geometry_.width);
+  tape.d_normalized.resize(rows.size(), geometry_.width);
   Ops::select_rows(tape.d_qkv, rows, tape.selected);
-  Ops::product(tape.selected, block.qkv.backward, {}, d_normalized);
+  Ops::product(tape.selected, block.qkv.backward, {}, tape.d_normalized);
   Ops::select_rows(saved.normalized1, rows, tape.selected);
-  Ops::normalize_backward(d_normalized, tape.selected, inverse_std, d_prompts);
+  Ops::normalize_backward(tape.d_normalized, tape.selected, inverse_std, d_prompts);
 }
 
 }  // namespace dfrost

@@ -47,7 +47,7 @@ struct ChunkTape {
 
   Matrix<float> x;        // the residual stream [images·tokens, width]; on the way back its gradient
   Matrix<float> special;  // the same for the special tokens of the last block [images·special_tokens, width]
-  Matrix<float> wide, special_wide;
+  Matrix<float> wide, special_wide, d_query, d_key_value, d_normalized;
   typename Ops::Operand packed, hidden, d_qkv, selected;
   typename Ops::Rows d_attended;
 
