@@ -14,6 +14,11 @@ if(DFROST_SANITIZE)
   target_link_options(dfrost_options INTERFACE -fsanitize=${DFROST_SANITIZE})
 endif()
 
+# Tells the fuzzers which branches an input took.
+if(DFROST_FUZZERS)
+  target_compile_options(dfrost_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
 # dfrost_library(NAME SOURCES ... DEPENDS ...): the static library of one folder.
 function(dfrost_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})

@@ -22,46 +22,47 @@ void check_patch(std::size_t size, std::size_t patch) {
   }
 }
 
-// The rows of the picture that the vertical pass looks at, each resampled along its columns when first
-// needed. As many are kept as there are taps, in a ring.
+// The rows of a picture after the first pass, each made when it is first asked for. The last `capacity` of
+// them are kept, in a ring.
 class ResampledRows {
  public:
   ResampledRows(const std::uint8_t* rgb, std::size_t width, std::size_t first_column, const AxisTaps& columns,
-                std::size_t taps)
+                std::size_t capacity)
       : source_(rgb + 3 * first_column),
         source_stride_(3 * width),
         columns_(columns),
-        row_bytes_(3 * (columns.first.back() + columns.taps)),
-        stride_(3 * columns.outputs() + kRowSlackBytes),
-        padded_(row_bytes_ + kRowSlackBytes),
-        ring_(taps * stride_),
-        window_(taps) {}
+        source_bytes_(3 * (columns.first.back() + columns.taps)),
+        shape_{columns.outputs()},
+        padded_(source_bytes_ + kVectorSlackBytes),
+        scratch_(3 * columns.outputs() + kVectorSlackBytes),
+        ring_(capacity * shape_.row_bytes()),
+        window_(capacity) {}
 
-  // Rows [first, first + taps); `first` never decreases from call to call.
-  std::span<const std::uint8_t* const> from(std::size_t first) {
-    const std::size_t taps = window_.size();
-    for (next_ = std::max(next_, first); next_ < first + taps; ++next_) {
+  // Rows [first, last), at most `capacity`; `first` never decreases from call to call.
+  RowWindow rows(std::size_t first, std::size_t last) {
+    for (next_ = std::max(next_, first); next_ < last; ++next_) {
       // The kernel reads a little past the pixels it needs, which in the picture's last row is nobody's
       // memory.
-      std::memcpy(padded_.data(), source_ + next_ * source_stride_, row_bytes_);
-      resample_columns(padded_.data(), columns_, slot(next_));
+      std::memcpy(padded_.data(), source_ + next_ * source_stride_, source_bytes_);
+      resample_columns(padded_.data(), columns_, scratch_.data(), slot(next_));
     }
-    for (std::size_t t = 0; t < taps; ++t) window_[t] = slot(first + t);
-    return window_;
+    for (std::size_t row = first; row < last; ++row) window_[row - first] = slot(row);
+    return {window_, first, shape_};
   }
 
  private:
-  std::uint8_t* slot(std::size_t row) { return ring_.data() + row % window_.size() * stride_; }
+  std::uint8_t* slot(std::size_t row) { return ring_.data() + row % window_.size() * shape_.row_bytes(); }
 
   const std::uint8_t* source_;
   std::size_t source_stride_;
   const AxisTaps& columns_;
-  std::size_t row_bytes_;  // of the picture's row, what the columns look at
-  std::size_t stride_;
+  std::size_t source_bytes_;  // of a row of the picture, what the columns look at
+  PlanarRows shape_;
   std::vector<std::uint8_t> padded_;
+  std::vector<std::uint8_t> scratch_;
   std::vector<std::uint8_t> ring_;
   std::vector<const std::uint8_t*> window_;
-  std::size_t next_ = 0;  // the first row that was not resampled yet
+  std::size_t next_ = 0;  // the first row that was not made yet
 };
 
 }  // namespace
@@ -76,13 +77,13 @@ void Preprocessing::validate() const {
   require(resize >= 1 && resize <= kMaxSide, "resize", fmt::format("from 1 to {}", kMaxSide));
   require(crop >= 1 && crop <= kMaxSide, "crop", fmt::format("from 1 to {}", kMaxSide));
   for (int c = 0; c < 3; ++c) {
-    require(std::isfinite(mean[c]), "mean", "finite");
-    require(std::isfinite(std[c]) && std[c] > 0, "std", "positive");
+    require(std::abs(mean[c]) <= 1e6f, "mean", "from -1e6 to 1e6");
+    require(std[c] >= 1e-6f && std[c] <= 1e6f, "std", "from 1e-6 to 1e6");
   }
 }
 
 Preprocessor::Preprocessor(std::size_t width, std::size_t height, const Preprocessing& how)
-    : width_(width), crop_(how.crop) {
+    : width_(width), crop_(how.crop), normalisation_{how.mean, how.std} {
   how.validate();
   if (width == 0 || height == 0) throw Error(ErrorCode::invalid_argument, "a picture without pixels");
   const auto resized = resized_size(width, height, how);
@@ -90,33 +91,24 @@ Preprocessor::Preprocessor(std::size_t width, std::size_t height, const Preproce
   rows_ = make_axis_taps({height, resized.height, crop_begin(resized.height, crop_), crop_}, how.filter);
   first_column_ = columns_.first.front();
   for (auto& first : columns_.first) first -= static_cast<std::uint32_t>(first_column_);
-  for (std::size_t c = 0; c < 3; ++c) {
-    for (std::size_t byte = 0; byte < 256; ++byte) {
-      normalised_[c][byte] = (static_cast<float>(byte) / 255.0f - how.mean[c]) / how.std[c];
-    }
-  }
 }
 
 void Preprocessor::to_patches(const std::uint8_t* rgb, std::size_t patch, std::span<float> patches) const {
   check_patch(crop_, patch);
   assert(patches.size() == 3 * crop_ * crop_);
-  ResampledRows source(rgb, width_, first_column_, columns_, rows_.taps);
-  std::vector<std::uint8_t> row(3 * crop_ + kRowSlackBytes);
-  for (std::size_t y = 0; y < crop_; ++y) {
-    resample_rows(source.from(rows_.first[y]), rows_.weights_of(y), 3 * crop_, row.data());
-    normalise_row(row.data(), y, patch, patches);
-  }
-}
+  const auto first_row = [&](std::size_t top) { return std::size_t{rows_.first[top]}; };
+  const auto last_row = [&](std::size_t top) { return rows_.first[top + patch - 1] + rows_.taps; };
+  std::size_t capacity = 0;
+  for (std::size_t top = 0; top < crop_; top += patch)
+    capacity = std::max(capacity, last_row(top) - first_row(top));
 
-void Preprocessor::normalise_row(const std::uint8_t* row, std::size_t y, std::size_t patch,
-                                 std::span<float> patches) const {
-  const std::size_t across = crop_ / patch;
-  const std::size_t patch_pixels = patch * patch;
-  float* out = patches.data() + y / patch * across * 3 * patch_pixels + y % patch * patch;
-  for (std::size_t p = 0; p < across; ++p, row += 3 * patch) {
-    for (std::size_t c = 0; c < 3; ++c, out += patch_pixels) {
-      const float* normalised = normalised_[c].data();
-      for (std::size_t x = 0; x < patch; ++x) out[x] = normalised[row[3 * x + c]];
+  ResampledRows source(rgb, width_, first_column_, columns_, capacity);
+  float* out = patches.data();
+  for (std::size_t top = 0; top < crop_; top += patch) {
+    const RowWindow window = source.rows(first_row(top), last_row(top));
+    // Patch by patch, so that the output is written from front to back.
+    for (std::size_t left = 0; left < crop_; left += patch, out += 3 * patch * patch) {
+      resample_rows(window, rows_, {left, top, patch}, normalisation_, out);
     }
   }
 }

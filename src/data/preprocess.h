@@ -9,6 +9,7 @@
 #include <span>
 
 #include "data/image.h"
+#include "data/resample.h"
 #include "data/resize_taps.h"
 
 namespace dfrost {
@@ -52,7 +53,7 @@ class Preprocessor {
   std::size_t first_column_;  // the picture's first column that survives the crop; columns_ counts from it
   AxisTaps columns_;
   AxisTaps rows_;
-  std::array<std::array<float, 256>, 3> normalised_;  // [channel][byte]
+  Normalisation normalisation_;
 };
 
 // For one picture of its size.

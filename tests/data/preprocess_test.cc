@@ -2,12 +2,11 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <hwy/targets.h>
 
-#include <cmath>
 #include <cstring>
 #include <limits>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -101,8 +100,32 @@ TEST(Preprocess, FusedEqualsStepByStep) {
     how.stretch = random.below(2) == 0;
     how.filter = static_cast<ResizeFilter>(random.below(3));
     how.crop = 1 + random.below(100);
+    for (int c = 0; c < 3; ++c) {
+      how.mean[c] = static_cast<float>(random.uniform());
+      how.std[c] = static_cast<float>(random.uniform(0.01, 2.0));
+    }
     ASSERT_EQ(planes_of(image, how), reference_planes(image.view(), how)) << described(image, how);
   }
+}
+
+TEST(Preprocess, GivesTheSameBitsWithEveryInstructionSet) {
+  RandomStream random(6, "instruction sets");
+  const Image image = random_image(57, 43, random);
+  const std::vector<std::int64_t> targets = hwy::SupportedAndGeneratedTargets();
+  EXPECT_GE(targets.size(), 2u);
+  for (const auto filter : {ResizeFilter::bilinear, ResizeFilter::bicubic}) {
+    Preprocessing how;
+    how.filter = filter;
+    how.crop = 225;  // not a whole number of vectors
+    const std::vector<float> expected = reference_planes(image.view(), how);
+    for (const std::int64_t target : targets) {
+      hwy::SetSupportedTargetsForTest(target);
+      hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+      EXPECT_EQ(planes_of(image, how), expected) << hwy::TargetName(target);
+    }
+  }
+  hwy::SetSupportedTargetsForTest(0);  // back to what the machine has
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
 }
 
 TEST(Preprocess, PatchesAreThePlanesCutUp) {
