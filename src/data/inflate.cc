@@ -1,0 +1,75 @@
+#include "data/inflate.h"
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <algorithm>
+
+#include "base/file.h"
+#include "data/bad_file.h"
+
+namespace dfrost {
+namespace {
+
+constexpr int kGzipOrZlib = 15 + 32;  // zlib's own code: largest window, header detected
+
+// Ends zlib's state however the function is left.
+struct InflateStream : z_stream {
+  InflateStream() : z_stream{} {
+    if (inflateInit2(this, kGzipOrZlib) != Z_OK) throw std::bad_alloc();
+  }
+  ~InflateStream() { inflateEnd(this); }
+  InflateStream(const InflateStream&) = delete;
+  InflateStream& operator=(const InflateStream&) = delete;
+};
+
+}  // namespace
+
+std::vector<std::uint8_t> inflate_bytes(std::span<const std::byte> bytes, const std::string& place) {
+  InflateStream stream;
+  const std::size_t limit = std::max(kFreeInflationBytes, kMaxInflation * bytes.size());
+  std::vector<std::uint8_t> out(std::min(limit, std::max<std::size_t>(4096, 4 * bytes.size())));
+  std::size_t in_done = 0;
+  std::size_t out_done = 0;
+  for (;;) {
+    // zlib counts in 32 bits: hand it at most 1 GiB at a time.
+    const std::size_t in_step = std::min(bytes.size() - in_done, std::size_t{1} << 30);
+    const std::size_t out_step = std::min(out.size() - out_done, std::size_t{1} << 30);
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(bytes.data() + in_done));
+    stream.avail_in = static_cast<uInt>(in_step);
+    stream.next_out = out.data() + out_done;
+    stream.avail_out = static_cast<uInt>(out_step);
+    const int status = inflate(&stream, Z_NO_FLUSH);
+    in_done += in_step - stream.avail_in;
+    out_done += out_step - stream.avail_out;
+    if (status == Z_STREAM_END) break;
+    if (status != Z_OK && status != Z_BUF_ERROR) {
+      throw bad_file(
+          place, in_done,
+          fmt::format("corrupt compressed data ({})", stream.msg == nullptr ? "unknown" : stream.msg));
+    }
+    if (out_done == out.size()) {
+      if (out.size() == limit)
+        throw bad_file(place, in_done, fmt::format("inflates to more than {} bytes", limit));
+      out.resize(std::min(limit, 2 * out.size()));
+    } else if (in_done == bytes.size()) {
+      throw bad_file(place, in_done, "compressed data ends too early");
+    }
+  }
+  out.resize(out_done);
+  return out;
+}
+
+bool is_gzip(std::span<const std::byte> bytes) {
+  return bytes.size() >= 2 && bytes[0] == std::byte{0x1f} && bytes[1] == std::byte{0x8b};
+}
+
+std::vector<std::uint8_t> read_maybe_gzip(const std::filesystem::path& path) {
+  const MappedFile file(path);
+  const auto bytes = file.bytes();
+  if (is_gzip(bytes)) return inflate_bytes(bytes, path.string());
+  const auto* first = reinterpret_cast<const std::uint8_t*>(bytes.data());
+  return {first, first + bytes.size()};
+}
+
+}  // namespace dfrost

@@ -1,0 +1,236 @@
+#include "data/label_list.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+
+#include "base/file.h"
+#include "data/image_folder.h"
+#include "data/picture_files.h"
+#include "dfrost/error.h"
+
+namespace dfrost {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMaxListBytes = std::size_t{1} << 30;
+
+// Fields of one CSV record at a time, with the position for errors.
+class CsvReader {
+ public:
+  CsvReader(std::string_view text, const std::string& place) : text_(text), place_(place) {
+    if (text_.starts_with("\xEF\xBB\xBF")) at_ = 3;  // the mark that spreadsheets put in front
+  }
+
+  // False at the end. Blank lines are passed over.
+  bool next(std::vector<std::string>& fields) {
+    fields.clear();
+    while (at_ < text_.size() && (text_[at_] == '\n' || text_[at_] == '\r')) step();
+    if (at_ == text_.size()) return false;
+    record_line_ = line_;
+    record_at_ = at_;
+    fields.push_back(take_field());
+    while (at_ < text_.size() && text_[at_] == ',') {
+      ++at_;
+      fields.push_back(take_field());
+    }
+    return true;
+  }
+
+  std::size_t line() const { return record_line_; }
+
+  Error error(const std::string& what) const {
+    return Error(ErrorCode::data_loss, fmt::format("{}, line {}: {}", place_, record_line_, what),
+                 "each line is path,label or path,label,split; quote a field that has a comma in it")
+        .at(fmt::format("{}, byte {}", place_, record_at_));
+  }
+
+ private:
+  void step() {
+    if (text_[at_] == '\n') ++line_;
+    ++at_;
+  }
+
+  std::string take_field() {
+    std::string field;
+    if (at_ < text_.size() && text_[at_] == '"') return take_quoted();
+    while (at_ < text_.size() && text_[at_] != ',' && text_[at_] != '\n' && text_[at_] != '\r') {
+      field += text_[at_++];
+    }
+    return field;
+  }
+
+  std::string take_quoted() {
+    std::string field;
+    ++at_;
+    for (;;) {
+      if (at_ == text_.size()) throw error("a quote is opened and never closed");
+      if (text_[at_] == '"') {
+        ++at_;
+        if (at_ == text_.size() || text_[at_] != '"') break;
+      }
+      field += text_[at_];
+      step();
+    }
+    if (at_ < text_.size() && text_[at_] != ',' && text_[at_] != '\n' && text_[at_] != '\r') {
+      throw error("text follows a closing quote");
+    }
+    return field;
+  }
+
+  std::string_view text_;
+  const std::string& place_;
+  std::size_t at_ = 0;
+  std::size_t line_ = 1;
+  std::size_t record_line_ = 1;
+  std::size_t record_at_ = 0;
+};
+
+bool is_header(const std::string& first_field) {
+  const std::string_view names[] = {"path", "file", "filename", "image", "picture"};
+  return std::find(std::begin(names), std::end(names), first_field) != std::end(names);
+}
+
+std::optional<long> to_number(const std::string& text) {
+  long value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// Labels that are all whole numbers sort as numbers ("2" before "10"), others as text.
+std::vector<std::string> sorted_labels(std::span<const ListedPicture> pictures) {
+  std::map<std::string, int> seen;
+  for (const auto& picture : pictures) seen.emplace(picture.label, 0);
+  std::vector<std::string> names;
+  bool numeric = true;
+  for (const auto& [label, unused] : seen) {
+    names.push_back(label);
+    numeric = numeric && to_number(label).has_value();
+  }
+  if (numeric) {
+    std::sort(names.begin(), names.end(),
+              [](const auto& a, const auto& b) { return *to_number(a) < *to_number(b); });
+  }
+  return names;
+}
+
+Dataset read_listed(std::span<const ListedPicture> pictures, const fs::path& folder, const fs::path& list,
+                    const ReadOptions& options) {
+  Dataset dataset;
+  dataset.class_names = sorted_labels(pictures);
+  std::map<std::string, int> index;
+  for (std::size_t i = 0; i < dataset.class_names.size(); ++i)
+    index[dataset.class_names[i]] = static_cast<int>(i);
+  for (const Split split : kSplits) {
+    std::vector<LabelledFile> files;
+    for (const auto& picture : pictures) {
+      if (picture.split == split) files.push_back({folder / picture.path, index.at(picture.label)});
+    }
+    dataset[split] = read_picture_files(files, options, dataset.skipped);
+  }
+  if (dataset[Split::train].size() == 0) {
+    throw Error(ErrorCode::data_loss,
+                fmt::format("{} names no readable training picture; {} were skipped", list.string(),
+                            dataset.skipped.count()),
+                dataset.skipped.examples.empty() ? "" : dataset.skipped.examples.front())
+        .at(list.string());
+  }
+  return dataset;
+}
+
+std::vector<ListedPicture> read_csv_file(const fs::path& path) {
+  return parse_csv_list(read_text_file(path, kMaxListBytes), path.string());
+}
+
+}  // namespace
+
+std::vector<ListedPicture> parse_csv_list(std::string_view text, const std::string& place) {
+  std::vector<ListedPicture> pictures;
+  CsvReader reader(text, place);
+  std::vector<std::string> fields;
+  for (bool first = true; reader.next(fields); first = false) {
+    if (first && is_header(fields[0])) continue;
+    if (fields.size() < 2 || fields.size() > 3) {
+      throw reader.error(fmt::format("has {} fields, not path,label", fields.size()));
+    }
+    if (fields[0].empty() || fields[1].empty()) throw reader.error("has an empty path or label");
+    ListedPicture picture{std::move(fields[0]), std::move(fields[1]), Split::train, reader.line()};
+    if (fields.size() == 3) {
+      const auto split = split_of_folder_name(fields[2]);
+      if (!split) throw reader.error(fmt::format("'{}' is not train, val or test", fields[2]));
+      picture.split = *split;
+    }
+    pictures.push_back(std::move(picture));
+  }
+  return pictures;
+}
+
+std::vector<ListedPicture> parse_space_list(std::string_view text, const std::string& place, Split split) {
+  std::vector<ListedPicture> pictures;
+  std::size_t line_number = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    ++line_number;
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    std::string_view line = text.substr(at, end - at);
+    while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
+    const std::size_t space = line.rfind(' ');
+    if (!line.empty() && (space == std::string_view::npos || space == 0)) {
+      throw Error(ErrorCode::data_loss,
+                  fmt::format("{}, line {}: is not 'picture label'", place, line_number))
+          .at(fmt::format("{}, byte {}", place, at));
+    }
+    if (!line.empty()) {
+      pictures.push_back(
+          {std::string(line.substr(0, space)), std::string(line.substr(space + 1)), split, line_number});
+    }
+    at = end + 1;
+  }
+  return pictures;
+}
+
+bool is_csv_set(const fs::path& path) {
+  if (fs::is_directory(path)) return fs::is_regular_file(path / "train.csv");
+  return path.extension() == ".csv" && fs::is_regular_file(path);
+}
+
+Dataset read_csv(const fs::path& path, const ReadOptions& options) {
+  if (!fs::is_directory(path)) return read_listed(read_csv_file(path), path.parent_path(), path, options);
+  std::vector<ListedPicture> pictures;
+  for (const Split split : kSplits) {
+    const fs::path file = path / fmt::format("{}.csv", to_string(split));
+    if (!fs::exists(file)) continue;
+    for (auto& picture : read_csv_file(file)) {
+      picture.split = split;
+      pictures.push_back(std::move(picture));
+    }
+  }
+  return read_listed(pictures, path, path, options);
+}
+
+bool is_mnist_m(const fs::path& folder) { return fs::is_regular_file(folder / "mnist_m_train_labels.txt"); }
+
+Dataset read_mnist_m(const fs::path& folder, const ReadOptions& options) {
+  std::vector<ListedPicture> pictures;
+  for (const Split split : {Split::train, Split::test}) {
+    const std::string pictures_folder = fmt::format("mnist_m_{}", to_string(split));
+    const fs::path list = folder / (pictures_folder + "_labels.txt");
+    for (auto& picture : parse_space_list(read_text_file(list, kMaxListBytes), list.string(), split)) {
+      const auto digit = to_number(picture.label);
+      if (!digit || *digit < 0 || *digit > 9) {
+        throw Error(ErrorCode::data_loss, fmt::format("{}: {} has label '{}', not a digit", list.string(),
+                                                      picture.path, picture.label))
+            .at(fmt::format("{}, line {}", list.string(), picture.line));
+      }
+      picture.path = pictures_folder + "/" + picture.path;
+      pictures.push_back(std::move(picture));
+    }
+  }
+  return read_listed(pictures, folder, folder / "mnist_m_train_labels.txt", options);
+}
+
+}  // namespace dfrost

@@ -1,0 +1,217 @@
+#include "data/layouts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/file.h"
+#include "base/suggest.h"
+#include "data/cifar.h"
+#include "data/idx.h"
+#include "data/image_folder.h"
+#include "data/label_list.h"
+#include "data/svhn.h"
+#include "dfrost/error.h"
+
+namespace dfrost {
+namespace {
+
+namespace fs = std::filesystem;
+using Names = std::vector<std::string>;
+
+constexpr std::size_t kMaxLabel = 256;  // a label byte
+
+// The first of `names` that is a file in `folder`, plain or .gz.
+std::optional<fs::path> find_file(const fs::path& folder, const Names& names) {
+  for (const auto& name : names) {
+    for (const char* ending : {"", ".gz"}) {
+      const fs::path path = folder / (name + ending);
+      if (fs::is_regular_file(path)) return path;
+    }
+  }
+  return std::nullopt;
+}
+
+fs::path require_file(const fs::path& folder, const Names& names) {
+  if (const auto found = find_file(folder, names)) return *found;
+  throw Error(ErrorCode::not_found, fmt::format("{} is missing", (folder / names[0]).string()))
+      .at(folder.string());
+}
+
+// `place` or one of its subfolders, the first in which one of the files is.
+auto finder(Names subfolders, Names files) {
+  return [=](const fs::path& place) -> std::optional<fs::path> {
+    if (find_file(place, files)) return place;
+    for (const auto& sub : subfolders) {
+      if (find_file(place / sub, files)) return place / sub;
+    }
+    return std::nullopt;
+  };
+}
+
+// Names for classes that have only numbers: as many as the largest label asks for.
+Names class_names_or_numbers(const Names& known, const Dataset& dataset) {
+  if (!known.empty()) return known;
+  int largest = 0;
+  for (const PictureSet& set : dataset.splits) {
+    for (const int label : set.labels) largest = std::max(largest, label);
+  }
+  Names names;
+  for (int label = 0; label <= largest; ++label) names.push_back(std::to_string(label));
+  return names;
+}
+
+const Names kTrainImages = {"train-images-idx3-ubyte", "train-images.idx3-ubyte"};
+const Names kTrainLabels = {"train-labels-idx1-ubyte", "train-labels.idx1-ubyte"};
+const Names kTestImages = {"t10k-images-idx3-ubyte", "t10k-images.idx3-ubyte"};
+const Names kTestLabels = {"t10k-labels-idx1-ubyte", "t10k-labels.idx1-ubyte"};
+
+Dataset read_idx_set(const fs::path& folder, const Names& class_names, const ReadOptions& options) {
+  const std::size_t classes = class_names.empty() ? kMaxLabel : class_names.size();
+  const bool has_train = find_file(folder, kTrainImages).has_value();
+  const bool has_test = find_file(folder, kTestImages).has_value();
+  Dataset dataset;
+  parallel_for(options, 2, [&](std::size_t which, std::size_t) {
+    if (which == 0 && has_train) {
+      dataset[Split::train] =
+          read_idx(require_file(folder, kTrainImages), require_file(folder, kTrainLabels), classes);
+    }
+    if (which == 1 && has_test) {
+      // A set with one pair of files is a training set, whatever the pair is called.
+      dataset[has_train ? Split::test : Split::train] =
+          read_idx(require_file(folder, kTestImages), require_file(folder, kTestLabels), classes);
+    }
+  });
+  dataset.class_names = class_names_or_numbers(class_names, dataset);
+  return dataset;
+}
+
+Dataset read_cifar_set(const fs::path& folder, const Names& class_names, const ReadOptions& options) {
+  const std::size_t classes = class_names.empty() ? kMaxLabel : class_names.size();
+  std::vector<fs::path> files;
+  for (int batch = 1; batch <= 5; ++batch) {
+    files.push_back(require_file(folder, {fmt::format("data_batch_{}.bin", batch)}));
+  }
+  files.push_back(require_file(folder, {"test_batch.bin"}));
+  std::vector<PictureSet> sets(files.size());
+  parallel_for(options, files.size(),
+               [&](std::size_t i, std::size_t) { sets[i] = read_cifar_records(files[i], classes); });
+  Dataset dataset;
+  dataset[Split::test] = std::move(sets.back());
+  sets.pop_back();
+  for (auto& set : sets) append_set(dataset[Split::train], std::move(set));
+  dataset.class_names = class_names_or_numbers(class_names, dataset);
+  return dataset;
+}
+
+// Joins batches, whose pictures follow each other as the labels do.
+PictureSet join_batches(std::span<PictureSet> batches, const fs::path& label_file, std::size_t classes) {
+  PictureSet all;
+  for (auto& batch : batches) append_set(all, std::move(batch));
+  all.labels = parse_label_json(read_text_file(label_file), label_file.string(), classes);
+  if (all.labels.size() != all.records.size()) {
+    throw Error(ErrorCode::data_loss, fmt::format("{} has {} labels for {} pictures", label_file.string(),
+                                                  all.labels.size(), all.records.size()))
+        .at(label_file.string());
+  }
+  return all;
+}
+
+Dataset read_cifar_png_set(const fs::path& folder, const Names& class_names, const ReadOptions& options) {
+  const std::size_t classes = class_names.empty() ? kMaxLabel : class_names.size();
+  std::vector<fs::path> files;
+  for (int batch = 1; batch <= 5; ++batch) {
+    files.push_back(require_file(folder, {fmt::format("data_batch_{}.png", batch)}));
+  }
+  files.push_back(require_file(folder, {"test_batch.png"}));
+  std::vector<PictureSet> sets(files.size());
+  parallel_for(options, files.size(),
+               [&](std::size_t i, std::size_t) { sets[i] = read_cifar_png_batch(files[i]); });
+  Dataset dataset;
+  // The package spells it so.
+  dataset[Split::train] = join_batches(
+      std::span(sets).first(5), require_file(folder, {"train_lables.json", "train_labels.json"}), classes);
+  dataset[Split::test] = join_batches(
+      std::span(sets).last(1), require_file(folder, {"test_lables.json", "test_labels.json"}), classes);
+  dataset.class_names = class_names_or_numbers(class_names, dataset);
+  return dataset;
+}
+
+Dataset read_svhn_set(const fs::path& folder, const Names&, const ReadOptions& options) {
+  Dataset dataset;
+  parallel_for(options, 2, [&](std::size_t which, std::size_t) {
+    const Split split = which == 0 ? Split::train : Split::test;
+    dataset[split] = read_svhn_mat(require_file(folder, {fmt::format("{}_32x32.mat", to_string(split))}));
+  });
+  for (int digit = 0; digit < 10; ++digit) dataset.class_names.push_back(std::to_string(digit));
+  return dataset;
+}
+
+Dataset read_records_set(const fs::path& folder, const Names& class_names, const ReadOptions& options) {
+  const std::size_t classes = class_names.empty() ? kMaxLabel : class_names.size();
+  Dataset dataset;
+  parallel_for(options, kSplits.size(), [&](std::size_t which, std::size_t) {
+    const auto file = find_file(folder, {fmt::format("{}.bin", to_string(kSplits[which]))});
+    if (file) dataset.splits[which] = read_cifar_records(*file, classes);
+  });
+  dataset.class_names = class_names_or_numbers(class_names, dataset);
+  return dataset;
+}
+
+auto place_if(bool (*matches)(const fs::path&)) {
+  return [matches](const fs::path& place) -> std::optional<fs::path> {
+    return matches(place) ? std::optional(place) : std::nullopt;
+  };
+}
+
+Names any_idx_images() {
+  Names names = kTrainImages;
+  names.insert(names.end(), kTestImages.begin(), kTestImages.end());
+  return names;
+}
+
+std::optional<fs::path> find_mnist_m(const fs::path& place) {
+  for (const fs::path& folder : {place, place / "mnist_m"}) {
+    if (is_mnist_m(folder)) return folder;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::span<const Layout> layouts() {
+  static const std::vector<Layout> all = {
+      {"idx", finder({"raw", "data", "package/data"}, any_idx_images()), read_idx_set},
+      {"cifar", finder({"cifar-10-batches-bin"}, {"data_batch_1.bin"}), read_cifar_set},
+      {"cifar-png", finder({"package"}, {"data_batch_1.png"}), read_cifar_png_set},
+      {"svhn-mat", finder({}, {"train_32x32.mat"}), read_svhn_set},
+      {"records", finder({}, {"train.bin"}), read_records_set},
+      {"mnist-m", find_mnist_m,
+       [](const fs::path& path, const Names&, const ReadOptions& options) {
+         return read_mnist_m(path, options);
+       }},
+      {"csv", place_if(is_csv_set),
+       [](const fs::path& path, const Names&, const ReadOptions& options) {
+         return read_csv(path, options);
+       }},
+      {"folder", place_if(is_image_folder),
+       [](const fs::path& path, const Names&, const ReadOptions& options) {
+         return read_image_folder(path, options);
+       }},
+  };
+  return all;
+}
+
+const Layout& find_layout(std::string_view name) {
+  Names names;
+  for (const Layout& layout : layouts()) {
+    if (layout.name == name) return layout;
+    names.push_back(layout.name);
+  }
+  const auto near = nearest(name, names);
+  throw Error(
+      ErrorCode::invalid_argument, fmt::format("there is no data format called '{}'", name),
+      near ? fmt::format("did you mean '{}'?", *near) : fmt::format("known are {}", fmt::join(names, ", ")));
+}
+
+}  // namespace dfrost

@@ -1,0 +1,31 @@
+// The layouts in which data sets lie on disk: for each, how it is recognised by its file names and how it is
+// read. `find` looks at a place and at the subfolders into which archives of that layout unpack.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data/dataset.h"
+#include "data/read_options.h"
+
+namespace dfrost {
+
+struct Layout {
+  std::string name;
+  // The folder or file to read, if this layout is at `place`.
+  std::function<std::optional<std::filesystem::path>(const std::filesystem::path& place)> find;
+  // `class_names` empty: taken from the data. Fills everything but name, format and location.
+  std::function<Dataset(const std::filesystem::path&, const std::vector<std::string>& class_names,
+                        const ReadOptions&)>
+      read;
+};
+
+std::span<const Layout> layouts();
+// An unknown name is an Error with the nearest known one.
+const Layout& find_layout(std::string_view name);
+
+}  // namespace dfrost

@@ -1,0 +1,23 @@
+// Just enough of MATLAB's level 5 MAT-file to read SVHN: named arrays of uint8 or double, stored plain or as
+// one zlib stream each, little-endian ("MAT-File Format", MathWorks, chapter 1). Sizes in headers are checked
+// against the bytes that are there before anything is allocated.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace dfrost {
+
+struct MatArray {
+  std::vector<std::size_t> dimensions;  // first varies fastest (column-major)
+  std::vector<std::uint8_t> values;     // every number, as a byte
+};
+
+// The numeric arrays whose every value is a whole number from 0 to 255; other variables are passed over.
+std::map<std::string, MatArray> parse_mat(std::span<const std::byte> bytes, const std::string& place);
+
+}  // namespace dfrost

@@ -1,0 +1,120 @@
+#include "data/picture_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <mutex>
+#include <optional>
+
+#include "base/file.h"
+#include "data/image_file.h"
+#include "dfrost/error.h"
+
+namespace dfrost {
+namespace {
+
+// Up to 64×64 RGB, pixels cost little more than the file and need no decoding at every use.
+constexpr std::size_t kKeepPixelsUpToBytes = 64 * 64 * 3;
+// Files decoded before they are packed together: bounds what is held twice.
+constexpr std::size_t kFilesAtOnce = 4096;
+
+struct ReadPicture {
+  PictureRecord record;
+  std::vector<std::uint8_t> bytes;
+  std::string skipped_because;  // empty: it is fine
+  std::string detail;
+};
+
+bool is_grey(const Image& image) {
+  for (std::size_t i = 0; i < image.rgb.size(); i += 3) {
+    if (image.rgb[i] != image.rgb[i + 1] || image.rgb[i] != image.rgb[i + 2]) return false;
+  }
+  return true;
+}
+
+ReadPicture pack(Image image, std::span<const std::byte> file) {
+  ReadPicture picture;
+  picture.record.width = static_cast<std::uint32_t>(image.width);
+  picture.record.height = static_cast<std::uint32_t>(image.height);
+  const bool grey = is_grey(image);
+  const std::size_t pixel_bytes = image.width * image.height * (grey ? 1 : 3);
+  if (pixel_bytes > kKeepPixelsUpToBytes && pixel_bytes > file.size()) {
+    const auto* first = reinterpret_cast<const std::uint8_t*>(file.data());
+    picture.record.kind = PictureKind::encoded;
+    picture.bytes.assign(first, first + file.size());
+  } else if (grey) {
+    picture.record.kind = PictureKind::grey;
+    picture.bytes.resize(pixel_bytes);
+    for (std::size_t i = 0; i < pixel_bytes; ++i) picture.bytes[i] = image.rgb[3 * i];
+  } else {
+    picture.record.kind = PictureKind::rgb;
+    picture.bytes = std::move(image.rgb);
+  }
+  picture.record.size = static_cast<std::uint32_t>(picture.bytes.size());
+  return picture;
+}
+
+ReadPicture skip(std::string reason, std::string detail = {}) {
+  ReadPicture picture;
+  picture.skipped_because = std::move(reason);
+  picture.detail = std::move(detail);
+  return picture;
+}
+
+ReadPicture read_one(const std::filesystem::path& path) {
+  std::optional<MappedFile> file;
+  try {
+    file.emplace(path);
+  } catch (const Error& error) {
+    return skip(error.code() == ErrorCode::not_found ? "no such file" : "cannot be read", error.what());
+  }
+  if (file->bytes().empty()) return skip("empty file");
+  try {
+    return pack(decode_image(file->bytes(), path.string()), file->bytes());
+  } catch (const Error& error) {
+    return skip("cannot be decoded", error.what());
+  }
+}
+
+}  // namespace
+
+bool looks_like_picture(const std::filesystem::path& path) {
+  std::string ending = path.extension().string();
+  std::transform(ending.begin(), ending.end(), ending.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
+  return ending == ".png" || ending == ".jpg" || ending == ".jpeg";
+}
+
+PictureSet read_picture_files(std::span<const LabelledFile> files, const ReadOptions& options,
+                              SkippedFiles& skipped) {
+  PictureSet set;
+  for (std::size_t first = 0; first < files.size(); first += kFilesAtOnce) {
+    const std::size_t count = std::min(kFilesAtOnce, files.size() - first);
+    std::vector<ReadPicture> pictures(count);
+    parallel_for(options, count,
+                 [&](std::size_t i, std::size_t) { pictures[i] = read_one(files[first + i].path); });
+    for (std::size_t i = 0; i < count; ++i) {
+      const LabelledFile& file = files[first + i];
+      ReadPicture& picture = pictures[i];
+      if (!picture.skipped_because.empty()) {
+        skipped.add(file.path, picture.skipped_because, picture.detail);
+        continue;
+      }
+      picture.record.offset = set.bytes.size();
+      set.bytes.insert(set.bytes.end(), picture.bytes.begin(), picture.bytes.end());
+      set.records.push_back(picture.record);
+      set.labels.push_back(file.label);
+    }
+    if (set.bytes.size() > options.memory_limit_bytes) {
+      throw Error(ErrorCode::resource_exhausted,
+                  fmt::format("the first {} pictures already take {} bytes, over the limit of {}", set.size(),
+                              set.bytes.size(), options.memory_limit_bytes),
+                  "use fewer or smaller pictures, or raise the memory limit")
+          .at(files[first].path.string());
+    }
+  }
+  return set;
+}
+
+}  // namespace dfrost

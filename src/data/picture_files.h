@@ -1,0 +1,24 @@
+// Many picture files → one PictureSet, in the order given, whatever the number of threads. Small pictures are
+// kept as pixels, larger ones as the file's own bytes. A file that cannot be used is left out and counted.
+#pragma once
+
+#include <filesystem>
+#include <span>
+
+#include "data/dataset.h"
+#include "data/read_options.h"
+
+namespace dfrost {
+
+struct LabelledFile {
+  std::filesystem::path path;
+  int label = 0;
+};
+
+PictureSet read_picture_files(std::span<const LabelledFile> files, const ReadOptions& options,
+                              SkippedFiles& skipped);
+
+// By its ending: .png, .jpg, .jpeg in any case.
+bool looks_like_picture(const std::filesystem::path& path);
+
+}  // namespace dfrost

@@ -1,0 +1,68 @@
+#include "data/svhn.h"
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "data/mat_file.h"
+#include "dfrost/error.h"
+
+namespace dfrost {
+namespace {
+
+constexpr std::size_t kSide = 32;
+constexpr std::size_t kPixels = kSide * kSide;
+
+Error bad_file(const std::string& place, const std::string& what) {
+  return Error(ErrorCode::data_loss, fmt::format("{}: {}", place, what),
+               "expected SVHN's cropped digits: X of 32×32×3×N bytes and y of N labels from 1 to 10")
+      .at(place);
+}
+
+const MatArray& require(const std::map<std::string, MatArray>& arrays, const std::string& name,
+                        const std::string& place) {
+  const auto found = arrays.find(name);
+  if (found == arrays.end()) throw bad_file(place, fmt::format("has no variable {}", name));
+  return found->second;
+}
+
+}  // namespace
+
+PictureSet parse_svhn_mat(std::span<const std::byte> bytes, const std::string& place) {
+  const auto arrays = parse_mat(bytes, place);
+  const MatArray& x = require(arrays, "X", place);
+  const MatArray& y = require(arrays, "y", place);
+  const auto& shape = x.dimensions;
+  // MATLAB drops a last dimension of 1.
+  const std::size_t count = shape.size() > 3 ? shape[3] : 1;
+  if (shape.size() < 3 || shape.size() > 4 || shape[0] != kSide || shape[1] != kSide || shape[2] != 3) {
+    throw bad_file(place, fmt::format("X is {}", fmt::join(shape, "×")));
+  }
+  if (y.values.size() != count) {
+    throw bad_file(place, fmt::format("has {} labels for {} pictures", y.values.size(), count));
+  }
+  PictureSet set;
+  set.records = uniform_records(count, kSide, kSide, PictureKind::rgb);
+  set.labels.resize(count);
+  set.bytes.resize(x.values.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    if (y.values[i] < 1 || y.values[i] > 10) {
+      throw bad_file(place, fmt::format("y[{}], the label of picture {}, is {}", i, i, y.values[i]));
+    }
+    set.labels[i] = y.values[i] % 10;
+    const std::uint8_t* from = x.values.data() + i * 3 * kPixels;
+    std::uint8_t* to = set.bytes.data() + i * 3 * kPixels;
+    for (std::size_t row = 0; row < kSide; ++row) {
+      for (std::size_t column = 0; column < kSide; ++column, to += 3) {
+        for (std::size_t c = 0; c < 3; ++c) to[c] = from[c * kPixels + column * kSide + row];
+      }
+    }
+  }
+  return set;
+}
+
+PictureSet read_svhn_mat(const std::filesystem::path& path) {
+  const MappedFile file(path);
+  return parse_svhn_mat(file.bytes(), path.string());
+}
+
+}  // namespace dfrost
