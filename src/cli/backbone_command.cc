@@ -3,8 +3,11 @@
 namespace dfrost::cli {
 
 void add_backbone_commands(CLI::App& app) {
-  auto* backbone = add_command(app, "backbone", "Look at a checkpoint and check what it computes.", {});
+  auto* backbone = add_command(
+      app, "backbone", "Look at a checkpoint and check what it computes.",
+      {"dfrost backbone inspect model.safetensors   what a checkpoint is, and how it will run here"});
   backbone->require_subcommand(1);
+  add_backbone_inspect_command(*backbone);
 }
 
 }  // namespace dfrost::cli

@@ -112,6 +112,7 @@ void print_error(const std::exception& error) {
 CLI::App* add_command(CLI::App& parent, const std::string& name, const std::string& description,
                       const std::vector<std::string>& examples) {
   auto* command = parent.add_subcommand(name, description);
+  command->formatter(std::make_shared<HelpFormatter>());
   std::string lines;
   for (const auto& example : examples) lines += "  " + example + "\n";
   if (!lines.empty()) lines.pop_back();

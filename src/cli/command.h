@@ -32,6 +32,7 @@ int run(CLI::App& app, int argc, const char* const* argv);
 
 // The commands, each in the file of its name.
 void add_backbone_commands(CLI::App& app);
+void add_backbone_inspect_command(CLI::App& backbone);
 void add_bench_commands(CLI::App& app);
 void add_bench_step_command(CLI::App& bench);
 
