@@ -11,13 +11,11 @@
 #include <hwy/highway.h>
 
 #include "kernels/bf16.h"
+#include "kernels/row_loops-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace dfrost::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
-
-using FloatTag = hn::ScalableTag<float>;
-using FloatVector = hn::Vec<FloatTag>;
 
 // The rounded number in the upper half of each lane.
 HWY_INLINE hn::Vec<hn::ScalableTag<std::uint32_t>> RoundToBf16(FloatVector x) {
@@ -31,9 +29,14 @@ HWY_INLINE hn::Vec<hn::ScalableTag<std::uint32_t>> RoundToBf16(FloatVector x) {
 
 // Stores 2·Lanes(FloatTag) numbers.
 HWY_INLINE void StoreBf16(FloatVector low, FloatVector high, Bf16* out) {
+#if HWY_TARGET == HWY_SCALAR
+  out[0] = to_bf16(hn::GetLane(low));
+  out[1] = to_bf16(hn::GetLane(high));
+#else
   const hn::ScalableTag<std::uint16_t> d;
   const auto packed = hn::ConcatOdd(d, hn::BitCast(d, RoundToBf16(high)), hn::BitCast(d, RoundToBf16(low)));
   hn::StoreU(packed, d, &out->bits);
+#endif
 }
 
 // Loads Lanes(FloatTag) numbers.

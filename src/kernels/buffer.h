@@ -1,6 +1,9 @@
 // Memory for kernels: aligned to a cache line (a whole AVX-512 register), never initialised, and kept when it
-// shrinks, so that a buffer used once per step is allocated once.
+// shrinks, so that a buffer used once per step is allocated once. Large ones ask for huge pages: a matrix of
+// megabytes would otherwise wait for the TLB.
 #pragma once
+
+#include <sys/mman.h>
 
 #include <cassert>
 #include <cstddef>
@@ -25,7 +28,11 @@ class AlignedBuffer {
   void resize(std::size_t size) {
     if (size > capacity_) {
       data_.reset();  // free first: two large buffers need not live at once
-      data_.reset(static_cast<T*>(::operator new(size * sizeof(T), kAlignment)));
+      const bool large = size * sizeof(T) >= kHugePage;
+      const std::align_val_t alignment{large ? kHugePage : kCacheLine};
+      T* const fresh = static_cast<T*>(::operator new(size * sizeof(T), alignment));
+      if (large) ::madvise(fresh, size * sizeof(T), MADV_HUGEPAGE);  // only advice: may be refused
+      data_ = {fresh, Free{alignment}};
       capacity_ = size;
     }
     size_ = size;
@@ -41,9 +48,11 @@ class AlignedBuffer {
   operator std::span<const T>() const { return {data(), size_}; }
 
  private:
-  static constexpr std::align_val_t kAlignment{64};
+  static constexpr std::size_t kCacheLine = 64;
+  static constexpr std::size_t kHugePage = std::size_t{2} << 20;
   struct Free {
-    void operator()(T* p) const { ::operator delete(p, kAlignment); }
+    std::align_val_t alignment{kCacheLine};
+    void operator()(T* p) const { ::operator delete(p, alignment); }
   };
   std::unique_ptr<T, Free> data_;
   std::size_t size_ = 0;

@@ -9,43 +9,12 @@
 // After foreach_target, as Highway asks.
 #include <hwy/highway.h>
 
+#include "kernels/row_loops-inl.h"
 #include "kernels/vector_math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace dfrost::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
-
-using Tag = hn::ScalableTag<float>;
-using Vector = hn::Vec<Tag>;
-
-// Calls body(i, tag) for whole vectors and then once per element for the rest, with a one-lane tag.
-template <class Body>
-HWY_INLINE void for_each_vector(std::size_t n, const Body& body) {
-  const Tag d;
-  const std::size_t lanes = hn::Lanes(d);
-  std::size_t i = 0;
-  for (; i + lanes <= n; i += lanes) body(i, d);
-  for (; i < n; ++i) body(i, hn::CappedTag<float, 1>());
-}
-
-// Σ term(i) with four accumulators, so that additions do not wait for each other.
-template <class Term>
-HWY_INLINE float sum_of(std::size_t n, const Term& term) {
-  const Tag d;
-  const std::size_t lanes = hn::Lanes(d);
-  Vector s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
-  std::size_t i = 0;
-  for (; i + 4 * lanes <= n; i += 4 * lanes) {
-    s0 = hn::Add(s0, term(i, d));
-    s1 = hn::Add(s1, term(i + lanes, d));
-    s2 = hn::Add(s2, term(i + 2 * lanes, d));
-    s3 = hn::Add(s3, term(i + 3 * lanes, d));
-  }
-  for (; i + lanes <= n; i += lanes) s0 = hn::Add(s0, term(i, d));
-  float sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(s0, s1), hn::Add(s2, s3))));
-  for (; i < n; ++i) sum += hn::GetLane(term(i, hn::CappedTag<float, 1>()));
-  return sum;
-}
 
 float Dot(const float* a, const float* b, std::size_t n) {
   return sum_of(

@@ -1,0 +1,163 @@
+#include "kernels/bf16_ops.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+
+#include "kernels/bf16_blocks.h"
+#include "kernels/bf16_gemm.h"
+#include "kernels/bf16_pack.h"
+#include "kernels/bf16_rows.h"
+
+namespace dfrost {
+namespace {
+
+// A bias that can be read 32 at a time: absent or cut short, it goes on with zeros.
+class PanelBias {
+ public:
+  explicit PanelBias(std::span<const float> bias) : bias_(bias) {
+    const std::size_t whole = bias.size() / kPanelCols * kPanelCols;
+    std::copy(bias.begin() + static_cast<std::ptrdiff_t>(whole), bias.end(), rest_.begin());
+  }
+  const float* panel(std::size_t index) const {
+    return (index + 1) * kPanelCols <= bias_.size() ? bias_.data() + index * kPanelCols : rest_.data();
+  }
+
+ private:
+  std::span<const float> bias_;
+  std::array<float, kPanelCols> rest_{};
+};
+
+// A block is 64 rows of cache lines in fp32, 32 in bf16; fetched while the tiles work, it is there when they
+// are done.
+template <class T>
+void prefetch_rows(const T* data, std::size_t stride, std::size_t rows) {
+  constexpr std::size_t kLine = 64 / sizeof(T);
+  for (std::size_t r = 0; r < rows; ++r) {
+    for (std::size_t c = 0; c < kPanelCols; c += kLine) __builtin_prefetch(data + r * stride + c);
+  }
+}
+
+template <class Matrix>
+auto tile_column(Matrix& matrix, const BlockPlace& place) {
+  using Column = std::conditional_t<std::is_const_v<Matrix>, ConstTileColumn, TileColumn>;
+  return Column{matrix.tile(place.row_tile, place.panel), matrix.col_tiles() * kTileSize};
+}
+
+struct FinishToFloats {
+  static constexpr bool kAccumulates = true;
+  PanelBias bias;
+  MatrixView<float> out;
+  bool add;
+
+  OutputBlock block_of(const BlockPlace& place) const {
+    const std::size_t row = place.row_tile * kTileRows, col = place.panel * kPanelCols;
+    return {out.data() + row * out.stride() + col, out.stride(),
+            std::min(place.row_tiles * kTileRows, out.rows() - row), std::min(kPanelCols, out.cols() - col)};
+  }
+  void prefetch(const BlockPlace& place) const {
+    const OutputBlock block = block_of(place);
+    prefetch_rows(block.data, block.stride, block.rows);
+  }
+  void operator()(const float* block, const BlockPlace& place, bool first) const {
+    static const PanelBias kNone({});
+    finish_block(block, (first ? bias : kNone).panel(place.panel), add || !first, block_of(place));
+  }
+};
+
+struct FinishToRows {
+  static constexpr bool kAccumulates = false;
+  PanelBias bias;
+  RowMatrix& out;
+
+  void prefetch(const BlockPlace&) const {}
+  void operator()(const float* block, const BlockPlace& place, bool) const {
+    const std::size_t row = place.row_tile * kTileRows;
+    finish_block_to_rows(block, bias.panel(place.panel),
+                         std::min(place.row_tiles * kTileRows, out.rows() - row),
+                         out.row(row) + place.panel * kPanelCols, out.stride());
+  }
+};
+
+struct FinishWithGelu {
+  static constexpr bool kAccumulates = false;
+  PanelBias bias;
+  TiledMatrix& out;
+  TiledMatrix* derivative;
+
+  void prefetch(const BlockPlace&) const {}
+  void operator()(const float* block, const BlockPlace& place, bool) const {
+    finish_block_with_gelu(block, bias.panel(place.panel), place.row_tiles, tile_column(out, place),
+                           derivative != nullptr ? tile_column(*derivative, place) : TileColumn{});
+  }
+};
+
+struct FinishTimes {
+  static constexpr bool kAccumulates = false;
+  const TiledMatrix& factors;
+  TiledMatrix& out;
+
+  void prefetch(const BlockPlace& place) const {
+    for (std::size_t t = 0; t < place.row_tiles; ++t) {
+      prefetch_rows(factors.tile(place.row_tile + t, place.panel), kTileDepth, kTileRows);
+    }
+  }
+  void operator()(const float* block, const BlockPlace& place, bool) const {
+    finish_block_times(block, tile_column(factors, place), place.row_tiles, tile_column(out, place));
+  }
+};
+
+}  // namespace
+
+Bf16Ops::Weights::Weights(MatrixView<const float> matrix) { pack_weights(matrix, panels_); }
+
+void Bf16Ops::normalize(MatrixView<const float> x, float epsilon, Operand& out,
+                        std::span<float> inverse_std) {
+  normalize_to_tiles(x, epsilon, out, inverse_std);
+}
+
+void Bf16Ops::normalize_backward(MatrixView<const float> d, const Operand& normalized,
+                                 std::span<const float> inverse_std, MatrixView<float> dx) {
+  normalize_backward_from_tiles(d, normalized, inverse_std, dx);
+}
+
+void Bf16Ops::pack(MatrixView<const float> x, Operand& out) {
+  out.resize(x.rows(), x.cols());
+  store_to_tiles(x, out, 0, 0);
+}
+
+void Bf16Ops::select_rows(const Operand& in, std::span<const std::size_t> rows, Operand& out) {
+  select_tile_rows(in, rows, out);
+}
+
+void Bf16Ops::product(const Operand& a, const Weights& w, std::span<const float> bias,
+                      MatrixView<float> out) {
+  assert(out.rows() == a.rows() && out.cols() == w.outputs());
+  multiply(a, w.panels(), FinishToFloats{PanelBias(bias), out, false});
+}
+
+void Bf16Ops::product_add(const Operand& a, const Weights& w, std::span<const float> bias,
+                          MatrixView<float> out) {
+  assert(out.rows() == a.rows() && out.cols() == w.outputs());
+  multiply(a, w.panels(), FinishToFloats{PanelBias(bias), out, true});
+}
+
+void Bf16Ops::product_rows(const Operand& a, const Weights& w, std::span<const float> bias, Rows& out) {
+  out.resize(a.rows(), w.outputs());
+  multiply(a, w.panels(), FinishToRows{PanelBias(bias), out});
+}
+
+void Bf16Ops::product_gelu(const Operand& a, const Weights& w, std::span<const float> bias, Operand& out,
+                           Factors* derivative) {
+  out.resize(a.rows(), w.outputs());
+  if (derivative != nullptr) derivative->resize(a.rows(), w.outputs());
+  multiply(a, w.panels(), FinishWithGelu{PanelBias(bias), out, derivative});
+}
+
+void Bf16Ops::product_times(const Operand& a, const Weights& w, const Factors& factors, Operand& out) {
+  assert(factors.rows() == a.rows() && factors.cols() == w.outputs());
+  out.resize(a.rows(), w.outputs());
+  multiply(a, w.panels(), FinishTimes{factors, out});
+}
+
+}  // namespace dfrost

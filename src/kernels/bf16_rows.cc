@@ -1,0 +1,223 @@
+#include "kernels/bf16_rows.h"
+
+#include "kernels/vector_ops.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/bf16_rows.cc"
+#include <hwy/foreach_target.h>
+// After foreach_target, as Highway asks.
+#include <hwy/highway.h>
+
+#include "kernels/bf16-inl.h"
+#include "kernels/row_loops-inl.h"
+#include "kernels/vector_math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace dfrost::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Calls body(i) for i = 0, Lanes, 2·Lanes … below the 32 numbers of a segment.
+template <class Body>
+HWY_INLINE void for_each_vector_of_segment(const Body& body) {
+  for (std::size_t i = 0; i < kTileDepth; i += hn::Lanes(FloatTag())) body(i);
+}
+
+// Rounds value(i), Lanes(FloatTag) numbers at a time, into the 32 of a segment.
+template <class Value>
+HWY_INLINE void StoreSegment(Bf16* out, const Value& value) {
+  const std::size_t lanes = hn::Lanes(FloatTag());
+  for (std::size_t i = 0; i < kTileDepth; i += 2 * lanes) StoreBf16(value(i), value(i + lanes), out + i);
+}
+
+HWY_INLINE void StoreSegment(const float* from, Bf16* out) {
+  StoreSegment(out, [=](std::size_t i) HWY_ATTR { return hn::LoadU(FloatTag(), from + i); });
+}
+
+void RoundRows(MatrixView<const float> x, Bf16* out, std::size_t stride) {
+  for (std::size_t r = 0; r < x.rows(); ++r) {
+    const float* const from = x.row(r).data();
+    std::size_t c = 0;
+    for (; c + kTileDepth <= x.cols(); c += kTileDepth) StoreSegment(from + c, out + r * stride + c);
+    for (; c < x.cols(); ++c) out[r * stride + c] = to_bf16(from[c]);
+  }
+}
+
+void StoreToTiles(MatrixView<const float> x, TiledMatrix& out, std::size_t row, std::size_t col) {
+  for (std::size_t r = 0; r < x.rows(); ++r) {
+    const float* from = x.row(r).data();
+    for (std::size_t c = col; c < col + x.cols();) {
+      const std::size_t place = c % kTileDepth;
+      const std::size_t count = std::min(kTileDepth - place, col + x.cols() - c);
+      Bf16* const to = out.segment(row + r, c / kTileDepth) + place;
+      if (count == kTileDepth) {
+        StoreSegment(from, to);
+      } else {
+        std::transform(from, from + count, to, to_bf16);
+      }
+      from += count;
+      c += count;
+    }
+  }
+}
+
+float NormalizeToTiles(const float* x, float epsilon, std::size_t n, TiledMatrix& out, std::size_t row) {
+  const float count = static_cast<float>(n);
+  const float mean = sum_of(n, [=](std::size_t i, auto d) HWY_ATTR { return hn::LoadU(d, x + i); }) / count;
+  const float variance = sum_of(n,
+                                [=](std::size_t i, auto d) HWY_ATTR {
+                                  const auto centred = hn::Sub(hn::LoadU(d, x + i), hn::Set(d, mean));
+                                  return hn::Mul(centred, centred);
+                                }) /
+                         count;
+  const float inverse_std = 1.0f / std::sqrt(variance + epsilon);
+  for (std::size_t c = 0; c < n / kTileDepth; ++c) {
+    const float* const from = x + c * kTileDepth;
+    StoreSegment(out.segment(row, c), [=](std::size_t i) HWY_ATTR {
+      const FloatTag d;
+      return hn::Mul(hn::Sub(hn::LoadU(d, from + i), hn::Set(d, mean)), hn::Set(d, inverse_std));
+    });
+  }
+  for (std::size_t i = n / kTileDepth * kTileDepth; i < n; ++i) {
+    out.segment(row, i / kTileDepth)[i % kTileDepth] = to_bf16((x[i] - mean) * inverse_std);
+  }
+  return inverse_std;
+}
+
+// Widened once into a row of floats, which stays in the nearest cache for the two passes that read it.
+void WidenRow(const TiledMatrix& in, std::size_t row, float* out) {
+  for (std::size_t c = 0; c < in.col_tiles(); ++c) {
+    const Bf16* const from = in.segment(row, c);
+    for_each_vector_of_segment([=](std::size_t i) HWY_ATTR {
+      hn::StoreU(LoadBf16(from + i), FloatTag(), out + c * kTileDepth + i);
+    });
+  }
+}
+
+// The largest of a row of n numbers, n a multiple of 32.
+HWY_INLINE float LargestOf(const float* x, std::size_t n) {
+  const FloatTag d;
+  FloatVector largest = hn::LoadU(d, x);
+  for (std::size_t i = 0; i < n; i += hn::Lanes(d)) largest = hn::Max(largest, hn::LoadU(d, x + i));
+  return hn::GetLane(hn::MaxOfLanes(d, largest));
+}
+
+// Row r of segment c in a row of tiles.
+template <class T>
+HWY_INLINE T* SegmentOf(T* tiles, std::size_t col_tiles, std::size_t r, std::size_t c) {
+  return tiles + (r / kTileRows * col_tiles + c) * kTileSize + r % kTileRows * kTileDepth;
+}
+
+HWY_INLINE void ZeroRowsFrom(std::size_t first, const AttentionTiles& shape, Bf16* tiles) {
+  for (std::size_t r = first; r < shape.row_tiles * kTileRows; ++r) {
+    for (std::size_t c = 0; c < shape.col_tiles; ++c) {
+      std::fill_n(SegmentOf(tiles, shape.col_tiles, r, c), kTileDepth, Bf16{0});
+    }
+  }
+}
+
+void SoftmaxToTiles(float* scores, const AttentionTiles& shape, float scale, Bf16* probabilities) {
+  const FloatTag d;
+  const std::size_t width = shape.col_tiles * kTileDepth;
+  for (std::size_t r = 0; r < shape.rows; ++r) {
+    float* const row = scores + r * width;
+    std::fill(row + shape.cols, row + width, -1e30f);  // never the largest, and its exponential is 0
+    const float largest = LargestOf(row, width);
+    const float sum = sum_of(width, [=](std::size_t i, auto tag) HWY_ATTR {
+      const auto shifted = hn::Sub(hn::LoadU(tag, row + i), hn::Set(tag, largest));
+      const auto e = hn::Exp(tag, hn::Mul(shifted, hn::Set(tag, scale)));
+      hn::StoreU(e, tag, row + i);
+      return e;
+    });
+    const FloatVector inverse = hn::Set(d, 1.0f / sum);
+    for (std::size_t c = 0; c < shape.col_tiles; ++c) {
+      const float* const from = row + c * kTileDepth;
+      StoreSegment(SegmentOf(probabilities, shape.col_tiles, r, c),
+                   [=](std::size_t i) HWY_ATTR { return hn::Mul(hn::LoadU(d, from + i), inverse); });
+    }
+  }
+  ZeroRowsFrom(shape.rows, shape, probabilities);
+}
+
+void SoftmaxBackwardToTiles(const float* g, const Bf16* probabilities, const AttentionTiles& shape,
+                            float scale, Bf16* d_scores) {
+  const FloatTag d;
+  for (std::size_t r = 0; r < shape.rows; ++r) {
+    const float* const row = g + r * shape.col_tiles * kTileDepth;
+    FloatVector along_lanes = hn::Zero(d);
+    for (std::size_t c = 0; c < shape.col_tiles; ++c) {
+      const Bf16* const p = SegmentOf(probabilities, shape.col_tiles, r, c);
+      for_each_vector_of_segment([&](std::size_t i) HWY_ATTR {
+        along_lanes = hn::MulAdd(LoadBf16(p + i), hn::LoadU(d, row + c * kTileDepth + i), along_lanes);
+      });
+    }
+    const FloatVector along = hn::SumOfLanes(d, along_lanes);
+    for (std::size_t c = 0; c < shape.col_tiles; ++c) {
+      const Bf16* const p = SegmentOf(probabilities, shape.col_tiles, r, c);
+      const float* const from = row + c * kTileDepth;
+      StoreSegment(SegmentOf(d_scores, shape.col_tiles, r, c), [=](std::size_t i) HWY_ATTR {
+        const auto scaled = hn::Mul(LoadBf16(p + i), hn::Set(d, scale));
+        return hn::Mul(scaled, hn::Sub(hn::LoadU(d, from + i), along));
+      });
+    }
+  }
+  ZeroRowsFrom(shape.rows, shape, d_scores);
+}
+
+}  // namespace dfrost::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace dfrost {
+
+HWY_EXPORT(RoundRows);
+HWY_EXPORT(StoreToTiles);
+HWY_EXPORT(NormalizeToTiles);
+HWY_EXPORT(WidenRow);
+HWY_EXPORT(SoftmaxToTiles);
+HWY_EXPORT(SoftmaxBackwardToTiles);
+
+void round_rows(MatrixView<const float> x, Bf16* out, std::size_t stride) {
+  HWY_DYNAMIC_DISPATCH(RoundRows)(x, out, stride);
+}
+
+void store_to_tiles(MatrixView<const float> x, TiledMatrix& out, std::size_t row, std::size_t col) {
+  assert(row + x.rows() <= out.rows() && col + x.cols() <= out.cols());
+  HWY_DYNAMIC_DISPATCH(StoreToTiles)(x, out, row, col);
+}
+
+void normalize_to_tiles(MatrixView<const float> x, float epsilon, TiledMatrix& out,
+                        std::span<float> inverse_std) {
+  assert(inverse_std.size() >= x.rows());
+  out.resize(x.rows(), x.cols());
+  for (std::size_t r = 0; r < x.rows(); ++r) {
+    inverse_std[r] = HWY_DYNAMIC_DISPATCH(NormalizeToTiles)(x.row(r).data(), epsilon, x.cols(), out, r);
+  }
+}
+
+void normalize_backward_from_tiles(MatrixView<const float> d, const TiledMatrix& normalized,
+                                   std::span<const float> inverse_std, MatrixView<float> dx) {
+  assert(d.rows() == normalized.rows() && d.cols() == normalized.cols() && inverse_std.size() >= d.rows());
+  thread_local AlignedBuffer<float> widened;
+  widened.resize(normalized.col_tiles() * kTileDepth);
+  for (std::size_t r = 0; r < d.rows(); ++r) {
+    HWY_DYNAMIC_DISPATCH(WidenRow)(normalized, r, widened.data());
+    normalize_rows_backward(d.rows_from(r, 1), {widened.data(), 1, d.cols()}, inverse_std.subspan(r, 1),
+                            dx.rows_from(r, 1));
+  }
+}
+
+void softmax_to_tiles(float* scores, const AttentionTiles& shape, float scale, Bf16* probabilities) {
+  HWY_DYNAMIC_DISPATCH(SoftmaxToTiles)(scores, shape, scale, probabilities);
+}
+
+void softmax_backward_to_tiles(const float* d, const Bf16* probabilities, const AttentionTiles& shape,
+                               float scale, Bf16* d_scores) {
+  HWY_DYNAMIC_DISPATCH(SoftmaxBackwardToTiles)(d, probabilities, shape, scale, d_scores);
+}
+
+}  // namespace dfrost
+#endif  // HWY_ONCE
