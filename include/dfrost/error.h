@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace dfrost {
 
@@ -30,8 +31,8 @@ std::string_view to_string(ErrorCode code);
 
 class Error : public std::runtime_error {
  public:
-  Error(ErrorCode code, std::string message, std::string hint = {})
-      : std::runtime_error(std::move(message)), code_(code), hint_(std::move(hint)) {}
+  Error(ErrorCode code, const std::string& message, std::string hint = {})
+      : std::runtime_error(message), code_(code), hint_(std::move(hint)) {}
 
   // Says where it happened: "model.safetensors, byte 812" or "train.optimizer". The innermost place wins, so
   // callers may add theirs to any error that passes by.

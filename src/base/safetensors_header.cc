@@ -22,30 +22,22 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
 
   bool key(string_t& name) override {
     switch (level_) {
-      case Level::header:
-        open_entry(name);
-        break;
+      case Level::header: open_entry(name); break;
       case Level::metadata:
         if (header_.metadata.contains(name))
           fail(fmt::format("metadata key {} appears twice", quote_name(name)));
         metadata_value_ = &header_.metadata[name];
         break;
-      default:
-        open_field(name);
+      default: open_field(name);
     }
     return true;
   }
 
   bool start_object(std::size_t) override {
     switch (level_) {
-      case Level::outside:
-        level_ = Level::header;
-        break;
-      case Level::header:
-        level_ = name_ == "__metadata__" ? Level::metadata : Level::tensor;
-        break;
-      default:
-        unexpected("an object");
+      case Level::outside: level_ = Level::header; break;
+      case Level::header: level_ = name_ == "__metadata__" ? Level::metadata : Level::tensor; break;
+      default: unexpected("an object");
     }
     return true;
   }
@@ -155,16 +147,12 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
 
   [[noreturn]] void unexpected(std::string_view found) const {
     switch (level_) {
-      case Level::outside:
-        fail(fmt::format("the header is {}, expected a JSON object", found));
-      case Level::header:
-        fail(fmt::format("tensor {}: {}, expected an object", quote_name(name_), found));
-      case Level::metadata:
-        fail(fmt::format("__metadata__ holds {}, expected only texts", found));
+      case Level::outside: fail(fmt::format("the header is {}, expected a JSON object", found));
+      case Level::header: fail(fmt::format("tensor {}: {}, expected an object", quote_name(name_), found));
+      case Level::metadata: fail(fmt::format("__metadata__ holds {}, expected only texts", found));
       case Level::array:
         fail(fmt::format("tensor {}: {} in a list of sizes or offsets", quote_name(name_), found));
-      case Level::tensor:
-        break;
+      case Level::tensor: break;
     }
     fail(fmt::format("tensor {}: {} where {} was expected", quote_name(name_), found,
                      field_ == Field::dtype ? "the name of a dtype" : "a list of whole numbers"));

@@ -82,10 +82,8 @@ void read_floats(const TensorView& tensor, std::string_view name, std::span<floa
     case TensorType::f32:
       if (!values.empty()) std::memcpy(values.data(), tensor.bytes.data(), tensor.bytes.size());
       return;
-    case TensorType::f16:
-      return convert<std::uint16_t>(tensor.bytes, values, float_of_half);
-    case TensorType::bf16:
-      return convert<std::uint16_t>(tensor.bytes, values, float_of_bfloat16);
+    case TensorType::f16: return convert<std::uint16_t>(tensor.bytes, values, float_of_half);
+    case TensorType::bf16: return convert<std::uint16_t>(tensor.bytes, values, float_of_bfloat16);
     case TensorType::f64:
       return convert<double>(tensor.bytes, values, [](double x) { return static_cast<float>(x); });
     default:

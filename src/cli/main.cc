@@ -1,5 +1,6 @@
 #include "cli/command.h"
 
+// NOLINTNEXTLINE(bugprone-exception-escape): declaring the commands throws only if two have one name
 int main(int argc, char** argv) {
   CLI::App app("Tune one frozen vision transformer together, without a server and without pooling pictures.",
                "dfrost");

@@ -33,7 +33,7 @@ void resample_columns(const std::uint8_t* rgb, const AxisTaps& columns, std::uin
   const std::size_t taps = columns.taps;
   const std::int32_t* weights = columns.weight.data();
   for (std::size_t x = 0; x < outputs; ++x, weights += taps) {
-    const std::uint8_t* in = rgb + 3 * columns.first[x];
+    const std::uint8_t* in = rgb + std::size_t{3} * columns.first[x];
     for (std::size_t channel = 0; channel < 3; channel += hn::Lanes(wide)) {
       auto sum = hn::Set(wide, kHalf);
       for (std::size_t t = 0; t < taps; ++t) {
