@@ -1,0 +1,71 @@
+#include "network/faults.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "dfrost/error.h"
+
+namespace dfrost {
+namespace {
+
+std::vector<bool> draw_active(std::size_t clients, std::size_t count, Seed seed, std::uint64_t round) {
+  if (count == 0 || count == clients) return std::vector<bool>(clients, true);
+  std::vector<bool> active(clients, false);
+  const auto order = RandomStream(seed, "participation", 0, round).permutation(clients);
+  for (std::size_t i = 0; i < count; ++i) active[order[i]] = true;
+  return active;
+}
+
+// A stream per link, so that a link's fate does not depend on which others there are.
+bool fails(Edge link, double probability, Seed seed, std::uint64_t round) {
+  if (probability <= 0) return false;
+  const std::uint64_t name = std::uint64_t{link.first} << 32 | link.second;
+  return RandomStream(seed, "link-failure", name, round).uniform() < probability;
+}
+
+}  // namespace
+
+void FaultOptions::validate(std::size_t clients) const {
+  if (!(link_failure >= 0 && link_failure <= 1)) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("link failure {} is not a probability", link_failure),
+                "give a number from 0 to 1")
+        .at("network.link_failure");
+  }
+  if (active_clients > clients) {
+    throw Error(ErrorCode::invalid_argument, fmt::format("{} active clients of {}", active_clients, clients),
+                fmt::format("give at most {}; 0 means all", clients))
+        .at("network.active_clients");
+  }
+}
+
+std::size_t RoundNetwork::absent_clients() const {
+  return static_cast<std::size_t>(std::count(active.begin(), active.end(), false));
+}
+
+RoundNetwork apply_faults(const Graph& planned, const FaultOptions& options, Seed seed, std::uint64_t round) {
+  options.validate(planned.clients());
+  RoundNetwork network;
+  network.active = draw_active(planned.clients(), options.active_clients, seed, round);
+  std::vector<Edge> working;
+  working.reserve(planned.edges().size());
+  for (const Edge& link : planned.edges()) {
+    if (!network.active[link.first] || !network.active[link.second]) {
+      network.unused.push_back(link);
+    } else if (fails(link, options.link_failure, seed, round)) {
+      network.failed.push_back(link);
+    } else {
+      working.push_back(link);
+    }
+  }
+  network.graph = Graph(planned.clients(), std::move(working));
+  return network;
+}
+
+RoundNetwork draw_round(const Topology& topology, const FaultOptions& faults, std::uint64_t round) {
+  return apply_faults(topology.draw(round), faults, topology.seed(), round);
+}
+
+}  // namespace dfrost

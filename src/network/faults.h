@@ -1,0 +1,43 @@
+// What goes wrong with a round's graph, from (seed, round) alone, so that every peer knows it without asking:
+// links that fail (both directions together) and clients that do not take part (they keep their state, and
+// neither train, send nor receive). Mixing weights are to be taken on the graph that remains: its rows sum to
+// one, and nobody waits for a message that will not come.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "network/topology.h"
+
+namespace dfrost {
+
+struct FaultOptions {
+  // Each link fails in each round with this probability.
+  double link_failure = 0;
+  // So many clients, chosen anew each round, take part; 0: all of them.
+  std::size_t active_clients = 0;
+
+  // Throws (invalid_argument) for no probability, or more active clients than clients.
+  void validate(std::size_t clients) const;
+};
+
+// The network of one round.
+struct RoundNetwork {
+  Graph graph;               // the links that work, between clients that take part
+  std::vector<bool> active;  // per client
+  std::vector<Edge> failed;  // links between active clients that failed
+  std::vector<Edge> unused;  // links with an absent client at an end
+
+  std::size_t planned_links() const { return graph.edges().size() + failed.size() + unused.size(); }
+  std::size_t absent_clients() const;
+};
+
+// Whether a link fails depends on (seed, round, link) alone, and a link that fails at one probability fails
+// at every higher one; likewise the active clients of a smaller number are among those of a larger.
+RoundNetwork apply_faults(const Graph& planned, const FaultOptions& options, Seed seed, std::uint64_t round);
+
+// The round's graph with its faults.
+RoundNetwork draw_round(const Topology& topology, const FaultOptions& faults, std::uint64_t round);
+
+}  // namespace dfrost

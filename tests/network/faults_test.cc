@@ -1,0 +1,103 @@
+#include "network/faults.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "support/support.h"
+
+namespace dfrost {
+namespace {
+
+TEST(Faults, LeaveTheGraphAloneWhenThereAreNone) {
+  const Topology topology({.degree = 4}, 30, 1);
+  const auto network = draw_round(topology, {}, 3);
+  EXPECT_EQ(network.graph, topology.draw(3));
+  EXPECT_EQ(network.absent_clients(), 0u);
+  EXPECT_TRUE(network.failed.empty() && network.unused.empty());
+  EXPECT_EQ(draw_round(topology, {.active_clients = 30}, 3).graph, topology.draw(3));
+}
+
+TEST(Faults, AccountForEveryPlannedLinkOnce) {
+  const Topology topology({.degree = 6}, 40, 1);
+  for (std::uint64_t round = 0; round < 50; ++round) {
+    const auto network = draw_round(topology, {.link_failure = 0.3, .active_clients = 30}, round);
+    EXPECT_EQ(network.planned_links(), 120u);
+    std::vector<Edge> all = network.graph.edges();
+    for (const auto* lost : {&network.failed, &network.unused})
+      all.insert(all.end(), lost->begin(), lost->end());
+    EXPECT_EQ(Graph(40, all), topology.draw(round));
+    EXPECT_EQ(network.absent_clients(), 10u);
+    for (ClientId client = 0; client < 40; ++client) {
+      EXPECT_TRUE(network.active[client] || network.graph.degree(client) == 0);
+    }
+    for (const Edge& link : network.failed) {
+      EXPECT_TRUE(network.active[link.first] && network.active[link.second]);
+    }
+  }
+}
+
+TEST(Faults, StrikeLinksAsOftenAsTold) {
+  const Topology topology({.kind = TopologyKind::full}, 30, 1);
+  for (const double p : {0.05, 0.4}) {
+    double failed = 0;
+    for (std::uint64_t round = 0; round < 100; ++round) {
+      failed += static_cast<double>(draw_round(topology, {.link_failure = p}, round).failed.size());
+    }
+    EXPECT_NEAR(failed / 43'500, p, 4 * std::sqrt(p * (1 - p) / 43'500));
+  }
+  EXPECT_TRUE(draw_round(topology, {.link_failure = 1}, 0).graph.edges().empty());
+}
+
+TEST(Faults, ChooseEveryClientEquallyOften) {
+  const Topology topology({.kind = TopologyKind::ring}, 20, 1);
+  std::vector<int> times(20, 0);
+  for (std::uint64_t round = 0; round < 4000; ++round) {
+    const auto active = draw_round(topology, {.active_clients = 5}, round).active;
+    EXPECT_EQ(std::count(active.begin(), active.end(), true), 5);
+    for (std::size_t client = 0; client < 20; ++client) times[client] += active[client] ? 1 : 0;
+  }
+  for (const int count : times) EXPECT_NEAR(count, 1000, 5 * std::sqrt(4000 * 0.25 * 0.75));
+}
+
+TEST(Faults, AreFixedBySeedAndRoundAndDifferOtherwise) {
+  const FaultOptions options{.link_failure = 0.3, .active_clients = 15};
+  const Graph planned = Topology({.kind = TopologyKind::full}, 20, 1).draw(0);
+  EXPECT_EQ(apply_faults(planned, options, 1, 4).graph, apply_faults(planned, options, 1, 4).graph);
+  EXPECT_NE(apply_faults(planned, options, 1, 4).graph, apply_faults(planned, options, 1, 5).graph);
+  EXPECT_NE(apply_faults(planned, options, 1, 4).graph, apply_faults(planned, options, 2, 4).graph);
+}
+
+TEST(Faults, OfALinkDoNotDependOnTheOtherLinks) {
+  const Graph full = Topology({.kind = TopologyKind::full}, 20, 1).draw(0);
+  const auto of_full = apply_faults(full, {.link_failure = 0.5}, 1, 4);
+  for (const Edge& link : full.edges()) {
+    const auto alone = apply_faults(Graph(20, {link}), {.link_failure = 0.5}, 1, 4);
+    EXPECT_EQ(alone.failed.empty(), of_full.graph.linked(link.first, link.second));
+  }
+}
+
+TEST(Faults, GrowWithTheirOptionsAndNeverMove) {
+  const Graph planned = Topology({.kind = TopologyKind::full}, 20, 1).draw(0);
+  const auto few = apply_faults(planned, {.link_failure = 0.2}, 1, 4).failed;
+  const auto many = apply_faults(planned, {.link_failure = 0.5}, 1, 4).failed;
+  EXPECT_TRUE(std::includes(many.begin(), many.end(), few.begin(), few.end()));
+  EXPECT_LT(few.size(), many.size());
+  const auto five = apply_faults(planned, {.active_clients = 5}, 1, 4).active;
+  const auto ten = apply_faults(planned, {.active_clients = 10}, 1, 4).active;
+  for (std::size_t client = 0; client < 20; ++client) EXPECT_TRUE(!five[client] || ten[client]);
+}
+
+TEST(Faults, AreRefusedWhenTheyCannotBe) {
+  const auto expect = [](FaultOptions options, const std::string& text) {
+    test::expect_error(ErrorCode::invalid_argument, text, [&] { options.validate(10); });
+  };
+  expect({.link_failure = -0.1}, "not a probability");
+  expect({.link_failure = 1.5}, "not a probability");
+  expect({.link_failure = std::nan("")}, "not a probability");
+  expect({.active_clients = 11}, "11 active clients of 10");
+}
+
+}  // namespace
+}  // namespace dfrost
