@@ -79,6 +79,9 @@ class Backbone {
   virtual void classify_backward(MatrixView<const float> d_logits, MatrixView<float> d_features) const = 0;
 };
 
+// `path`: safetensors or a PyTorch archive, or a folder as Hugging Face lays it out (see open_checkpoint).
+std::unique_ptr<Backbone> load_backbone(const std::filesystem::path& path,
+                                        const BackboneOptions& options = {});
 std::unique_ptr<Backbone> make_backbone(const WeightSource& source, const BackboneOptions& options);
 
 }  // namespace dfrost

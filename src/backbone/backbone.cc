@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "backbone/checkpoint.h"
 #include "backbone/make_backbone.h"
 #include "backbone/weights.h"
 #include "base/thread_pool.h"
@@ -25,6 +26,15 @@ Precision parse_precision(std::string_view name) {
   }
   throw Error(ErrorCode::invalid_argument, fmt::format("unknown precision '{}'", name),
               "one of auto, fp32, bf16");
+}
+
+std::unique_ptr<Backbone> load_backbone(const std::filesystem::path& path, const BackboneOptions& options) {
+  CheckpointOptions how;
+  if (options.image_size != 0) how.image_size = options.image_size;
+  const auto checkpoint = open_checkpoint(path, how);
+  auto backbone = make_backbone(*checkpoint, options);
+  checkpoint->release_pages();
+  return backbone;
 }
 
 std::unique_ptr<Backbone> make_backbone(const WeightSource& source, const BackboneOptions& options) {

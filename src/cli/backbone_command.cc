@@ -8,6 +8,7 @@ void add_backbone_commands(CLI::App& app) {
       {"dfrost backbone inspect model.safetensors   what a checkpoint is, and how it will run here"});
   backbone->require_subcommand(1);
   add_backbone_inspect_command(*backbone);
+  add_backbone_probe_command(*backbone);
 }
 
 }  // namespace dfrost::cli

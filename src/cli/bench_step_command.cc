@@ -13,6 +13,7 @@ namespace {
 
 struct BenchStepArguments {
   std::string model = "vit-b32";
+  std::string checkpoint;  // instead of a model with random weights
   std::string precision = "auto";
   StepBenchmarkOptions options;
   bool json = false;
@@ -43,13 +44,14 @@ void print_table(const nlohmann::ordered_json& r) {
 void bench_step(const BenchStepArguments& arguments) {
   arguments.options.validate();
   const auto precision = parse_precision(arguments.precision);
-  const RandomWeights weights(geometry_of_model(arguments.model), 1);
-  const auto backbone = make_backbone(weights, {.precision = precision});
+  const auto backbone = arguments.checkpoint.empty()
+                            ? make_backbone(RandomWeights(geometry_of_model(arguments.model), 1), {precision})
+                            : load_backbone(arguments.checkpoint, {precision});
   const double seconds_to_ready = seconds_since_start();
   const std::size_t ready_bytes = resident_bytes();
   const auto measured = benchmark_step(*backbone, arguments.options);
   nlohmann::ordered_json result = {
-      {"model", arguments.model},
+      {"model", arguments.checkpoint.empty() ? arguments.model : arguments.checkpoint},
       {"precision", to_string(backbone->precision())},
       {"batch", arguments.options.batch},
       {"prompts", arguments.options.prompts},
@@ -82,6 +84,8 @@ void add_bench_step_command(CLI::App& bench) {
   command
       ->add_option("--model", arguments->model, "Geometry with random weights: vit-b32, vit-b16, deit-tiny …")
       ->capture_default_str();
+  command->add_option("--backbone", arguments->checkpoint, "A checkpoint, instead of random weights")
+      ->excludes("--model");
   command->add_option("--precision", arguments->precision, "auto, fp32 or bf16")->capture_default_str();
   command->add_option("--batch", arguments->options.batch, "Images per step")->capture_default_str();
   command->add_option("--prompts", arguments->options.prompts, "Prompts per image")->capture_default_str();

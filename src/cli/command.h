@@ -33,7 +33,9 @@ int run(CLI::App& app, int argc, const char* const* argv);
 // The commands, each in the file of its name.
 void add_backbone_commands(CLI::App& app);
 void add_backbone_inspect_command(CLI::App& backbone);
+void add_backbone_probe_command(CLI::App& backbone);
 void add_bench_commands(CLI::App& app);
 void add_bench_step_command(CLI::App& bench);
+void add_classify_command(CLI::App& app);
 
 }  // namespace dfrost::cli

@@ -8,6 +8,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer("  dfrost backbone inspect model.safetensors   what a checkpoint is, and how it will run here");
   dfrost::cli::add_backbone_commands(app);
+  dfrost::cli::add_classify_command(app);
   dfrost::cli::add_bench_commands(app);
   return dfrost::cli::run(app, argc, argv);
 }
