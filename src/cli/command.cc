@@ -15,14 +15,17 @@ namespace {
 // The description and the examples first, the option table after: what a newcomer reads is on top.
 class HelpFormatter : public CLI::Formatter {
  public:
-  HelpFormatter() { column_width(34); }
+  HelpFormatter() {
+    column_width(34);
+    label("SUBCOMMAND", "COMMAND");
+  }
 
   std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
     if (mode == CLI::AppFormatMode::Sub) return make_expanded(app);
     std::string examples = app->get_footer();
     if (!examples.empty()) examples = "\nExamples:\n" + examples + "\n";
     return make_description(app) + examples + "\n" + make_usage(app, std::move(name)) +
-           make_positionals(app) + make_groups(app, mode) + make_subcommands(app, mode);
+           make_subcommands(app, mode) + make_positionals(app) + make_groups(app, mode);
   }
 };
 
@@ -77,6 +80,10 @@ Error explain_parse_error(const CLI::App& root, int argc, const char* const* arg
     return {ErrorCode::invalid_argument, fmt::format("unknown command '{}' for '{}'", word, command),
             hint.empty() ? see_help() : hint};
   }
+  if (const auto names = subcommand_names(*app); !names.empty()) {
+    return {ErrorCode::invalid_argument,
+            fmt::format("'{}' needs a command: {}", command, fmt::join(names, ", ")), see_help()};
+  }
   return {ErrorCode::invalid_argument, error.what(), see_help()};
 }
 
@@ -117,6 +124,7 @@ CLI::App* add_command(CLI::App& parent, const std::string& name, const std::stri
   for (const auto& example : examples) lines += "  " + example + "\n";
   if (!lines.empty()) lines.pop_back();
   command->footer(lines);
+  command->group("Commands");
   return command;
 }
 

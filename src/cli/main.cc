@@ -6,7 +6,9 @@ int main(int argc, char** argv) {
                "dfrost");
   app.set_version_flag("--version", "dfrost " DFROST_VERSION);
   app.require_subcommand(1);
-  app.footer("  dfrost backbone inspect model.safetensors   what a checkpoint is, and how it will run here");
+  app.footer(
+      "  dfrost bench step --model deit-tiny         how fast this machine trains prompts\n"
+      "  dfrost backbone inspect model.safetensors   what a checkpoint is, and how it will run here");
   dfrost::cli::add_backbone_commands(app);
   dfrost::cli::add_classify_command(app);
   dfrost::cli::add_bench_commands(app);
