@@ -10,6 +10,7 @@
 #include "backbone/checkpoint.h"
 #include "base/file.h"
 #include "base/thread_pool.h"
+#include "cli/checkpoint_options.h"
 #include "cli/command.h"
 #include "data/image_file.h"
 #include "data/preprocess.h"
@@ -21,6 +22,7 @@ namespace {
 
 struct ClassifyArguments {
   std::string checkpoint, labels;
+  CheckpointOptions options;
   std::vector<std::string> pictures;
   std::size_t top = 5;
   std::string precision = "auto";
@@ -106,7 +108,7 @@ void print_guesses(const std::string& path, const std::vector<Guess>& guesses,
 void classify(const ClassifyArguments& arguments) {
   const auto precision = parse_precision(arguments.precision);
   if (arguments.top == 0) throw Error(ErrorCode::invalid_argument, "--top must be at least 1");
-  const auto checkpoint = open_checkpoint(arguments.checkpoint);
+  const auto checkpoint = open_checkpoint(arguments.checkpoint, arguments.options);
   const std::size_t classes = checkpoint->geometry().classes;
   if (classes == 0) {
     throw Error(ErrorCode::data_loss, "the checkpoint has no classifier to read classes from",
@@ -146,6 +148,7 @@ void add_classify_command(CLI::App& app) {
                       "Class names, one a line; else the checkpoint's own, if any");
   command->add_option("--top", arguments->top, "How many classes to show")->capture_default_str();
   command->add_option("--precision", arguments->precision, "auto, fp32 or bf16")->capture_default_str();
+  add_checkpoint_options(*command, arguments->options);
   add_json_flag(*command, arguments->json);
   command->add_option("pictures", arguments->pictures, "PNG or JPEG files")->required();
   command->callback([arguments] { classify(*arguments); });
