@@ -12,7 +12,11 @@
 // than the baseline, so that an emulator of the tile instructions alone can run this file. `noipa`, because
 // GCC's tile load does not say that it reads memory: looking through the call, it could drop the stores that
 // it loads.
+#ifdef __clang__
+#define DFROST_TILE_TARGET __attribute__((target("amx-tile,amx-bf16"), noinline))
+#else
 #define DFROST_TILE_TARGET __attribute__((target("amx-tile,amx-bf16"), noipa))
+#endif
 
 namespace dfrost {
 namespace {

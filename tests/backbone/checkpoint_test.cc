@@ -3,9 +3,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
-
-#include "backbone/position_embeddings.h"
 #include "base/safetensors.h"
 #include "support/support.h"
 
@@ -94,17 +91,23 @@ TEST_F(CheckpointFamilies, AllReadToTheSameWeights) {
   for (const auto* name : {"torchvision", "torchvision_old", "timm", "hf", "hf_deit", "hf_bare"}) {
     expect_reads(fmt::format("{}.safetensors", name), "canonical.safetensors");
   }
+  EXPECT_EQ(open_checkpoint(file("torchvision.safetensors"))->family(), Family::torchvision);
+  EXPECT_EQ(open_checkpoint(file("torchvision.safetensors"))->geometry().layer_norm_epsilon, 1e-6f);
+  EXPECT_EQ(open_checkpoint(file("hf.safetensors"))->family(), Family::hugging_face);
+  EXPECT_EQ(open_checkpoint(file("hf.safetensors"))->geometry().layer_norm_epsilon, 1e-12f);
+  EXPECT_EQ(open_checkpoint(file("hf.safetensors"))->preprocessing_origin(), "google, by default");
+  EXPECT_EQ(open_checkpoint(file("hf_deit.safetensors"))->preprocessing_origin(), "deit, by default");
+  EXPECT_EQ(open_checkpoint(file("hf_bare.safetensors"))->geometry().classes, 0u);
 }
 
-TEST_F(CheckpointFamilies, AreReadFromShardsByFolderAndByIndex) {
+TEST_F(CheckpointFamilies, AreReadFromWhateverContainerHoldsThem) {
   expect_reads("sharded", "canonical.safetensors");
   expect_reads("sharded/model.safetensors.index.json", "canonical.safetensors");
-}
-
-TEST_F(CheckpointFamilies, AreReadFromWhateverTorchSaveWrites) {
   for (const auto* name : {"plain", "nested", "parameters", "strided", "one_storage", "protocol4"}) {
     expect_reads(fmt::format("{}.pth", name), "canonical.safetensors");
   }
+  test::expect_error(ErrorCode::unimplemented, "torch.save(torch.load(",
+                     [] { open_checkpoint(file("legacy.pth")); });
 }
 
 TEST_F(CheckpointFamilies, AreReadFromSixteenBitTypesExactly) {
@@ -125,66 +128,6 @@ TEST_F(CheckpointFamilies, KeepTheDistillationTokenAndItsHead) {
   EXPECT_EQ(checkpoint->geometry().image_size, 32u);
   EXPECT_EQ(checkpoint->preprocessing().filter, ResizeFilter::bicubic);
   EXPECT_FLOAT_EQ(checkpoint->preprocessing().mean[0], 0.485f);
-}
-
-TEST_F(CheckpointFamilies, HaveTheGeometryOfTheirShapes) {
-  const auto checkpoint = open_checkpoint(file("torchvision.safetensors"));
-  const auto& g = checkpoint->geometry();
-  EXPECT_EQ(checkpoint->family(), Family::torchvision);
-  EXPECT_EQ(g.width, 128u);
-  EXPECT_EQ(g.depth, 2u);
-  EXPECT_EQ(g.heads, 2u);
-  EXPECT_EQ(g.mlp_width, 192u);
-  EXPECT_EQ(g.patch_size, 8u);
-  EXPECT_EQ(g.image_size, 32u);
-  EXPECT_EQ(g.classes, 7u);
-  EXPECT_EQ(g.special_tokens, 1u);
-  EXPECT_EQ(g.layer_norm_epsilon, 1e-6f);
-  std::size_t parameters = g.width;  // the canonical form adds the CLS token and its position into one
-  for (const auto& [name, values] : canonical_weights(*checkpoint)) parameters += values.size();
-  EXPECT_EQ(checkpoint->parameters(), parameters);
-  EXPECT_EQ(checkpoint->file_bytes(), std::filesystem::file_size(file("torchvision.safetensors")));
-  EXPECT_EQ(open_checkpoint(file("hf.safetensors"))->geometry().layer_norm_epsilon, 1e-12f);
-  EXPECT_EQ(open_checkpoint(file("hf_bare.safetensors"))->geometry().classes, 0u);
-}
-
-TEST_F(CheckpointFamilies, SayHowToSaveALegacyFileAgain) {
-  test::expect_error(ErrorCode::unimplemented, "torch.save(torch.load(",
-                     [] { open_checkpoint(file("legacy.pth")); });
-}
-
-TEST_F(CheckpointFamilies, InterpolateThePositionsForAnotherImageSizeAndNothingElse) {
-  const auto small = open_checkpoint(file("timm.safetensors"));
-  const auto large = open_checkpoint(file("timm.safetensors"), {.image_size = 48});
-  EXPECT_EQ(large->geometry().image_size, 48u);
-  EXPECT_EQ(large->preprocessing().crop, 48u);
-  auto expected = canonical_weights(*small);
-  expected["positions"] = interpolate_positions(expected["positions"], 4, 6, 128);
-  EXPECT_TRUE(canonical_weights(*large) == expected);
-  test::expect_error(ErrorCode::invalid_argument, "the nearest that is: 48",
-                     [] { open_checkpoint(file("timm.safetensors"), {.image_size = 47}); });
-  for (const std::size_t size : {std::size_t{0}, std::size_t{1} << 20, ~std::size_t{7}}) {
-    EXPECT_THROW(open_checkpoint(file("timm.safetensors"), {.image_size = size}), Error) << size;
-  }
-}
-
-TEST(InterpolatePositions, AgreesWithPyTorch) {
-  const test::TemporaryFolder folder;
-  test::run_python("backbone/checkpoint_oracle.py", "positions " + folder.path().string());
-  const SafetensorsFile file(folder / "positions.safetensors");
-  int compared = 0;
-  for (const auto& [name, tensor] : file.content().tensors) {
-    if (!name.ends_with(" in")) continue;
-    const auto out_name = name.substr(0, name.size() - 2) + "out";
-    const auto& expected = file.content().at(out_name);
-    const auto found =
-        interpolate_positions(read_floats(tensor, name), tensor.shape[0], expected.shape[0], 5);
-    const auto values = read_floats(expected, out_name);
-    ASSERT_EQ(found.size(), values.size());
-    for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], values[i], 1e-5) << name;
-    ++compared;
-  }
-  EXPECT_EQ(compared, 7);
 }
 
 TEST(Checkpoint, ReadsARealDeiT) {

@@ -1,0 +1,200 @@
+#include "backbone/checkpoint_layout.h"
+
+#include <gtest/gtest.h>
+
+#include "backbone/checkpoint.h"
+#include "backbone/position_embeddings.h"
+#include "backbone/small_checkpoint.h"
+#include "backbone/weight_memory.h"
+#include "base/file.h"
+#include "support/support.h"
+
+namespace dfrost {
+namespace {
+
+using test::SmallCheckpoint;
+
+// What opening the small checkpoint gives after one thing about it was changed.
+void expect_refused(const std::string& text, const std::function<void(std::map<std::string, Shape>&)>& spoil,
+                    ErrorCode code = ErrorCode::data_loss) {
+  SCOPED_TRACE(text);
+  const test::TemporaryFolder folder;
+  SmallCheckpoint checkpoint;
+  spoil(checkpoint.shapes);
+  checkpoint.write(folder / "model.safetensors");
+  test::expect_error(code, text, [&] { open_checkpoint(folder / "model.safetensors"); });
+  test::expect_error(code, "model.safetensors", [&] { open_checkpoint(folder / "model.safetensors"); });
+}
+
+TEST(CheckpointLayout, IsInferredFromTheShapes) {
+  const test::TemporaryFolder folder;
+  SmallCheckpoint().write(folder / "model.safetensors");
+  const auto checkpoint = open_checkpoint(folder.path());
+  const auto& g = checkpoint->geometry();
+  EXPECT_EQ(checkpoint->family(), Family::timm);
+  EXPECT_EQ(g.width, 64u);
+  EXPECT_EQ(g.depth, 2u);
+  EXPECT_EQ(g.heads, 1u);
+  EXPECT_EQ(g.mlp_width, 96u);
+  EXPECT_EQ(g.patch_size, 4u);
+  EXPECT_EQ(g.image_size, 12u);
+  EXPECT_EQ(g.classes, 5u);
+  EXPECT_EQ(g.special_tokens, 1u);
+  EXPECT_EQ(g.layer_norm_epsilon, 1e-6f);
+  std::size_t parameters = 0;
+  for (const auto& [name, shape] : SmallCheckpoint().shapes) parameters += *element_count(shape);
+  EXPECT_EQ(checkpoint->parameters(), parameters);
+  EXPECT_EQ(checkpoint->file_bytes(), std::filesystem::file_size(folder / "model.safetensors"));
+  EXPECT_EQ(checkpoint->dtype(), "F32");
+}
+
+TEST(CheckpointLayout, AllowsAModelWithoutAClassifierAndWithoutQkvBiases) {
+  const test::TemporaryFolder folder;
+  SmallCheckpoint small;
+  for (const auto* name : {"head.weight", "head.bias", "blocks.0.attn.qkv.bias", "blocks.1.attn.qkv.bias"}) {
+    small.shapes.erase(name);
+  }
+  small.write(folder / "model.safetensors");
+  const auto checkpoint = open_checkpoint(folder.path());
+  EXPECT_EQ(checkpoint->geometry().classes, 0u);
+  EXPECT_TRUE(checkpoint->read_heads().empty());
+  EXPECT_EQ(checkpoint->read_block(1).qkv.bias, std::vector<float>(192, 0.0f));
+}
+
+TEST(CheckpointLayout, NamesAnyTensorThatIsMissing) {
+  for (const auto& [name, shape] : SmallCheckpoint().shapes) {
+    // Without its weight there is no classifier, and the bias is left over; without a bias in block 0, none
+    // is read.
+    if (name == "head.weight" || name == "blocks.0.attn.qkv.bias") continue;
+    expect_refused("tensor '" + name + "' is missing", [&name = name](auto& shapes) { shapes.erase(name); });
+  }
+}
+
+TEST(CheckpointLayout, NamesAnyTensorOfTheWrongShape) {
+  for (const auto& [name, shape] : SmallCheckpoint().shapes) {
+    expect_refused("tensor '" + name + "' has shape",
+                   [&name = name](auto& shapes) { shapes[name].push_back(1); });
+    expect_refused("tensor '" + name + "' has shape", [&name = name](auto& shapes) { shapes[name][0] = 0; });
+  }
+}
+
+TEST(CheckpointLayout, RefusesWhatWouldChangeTheModel) {
+  const auto add = [](const std::string& name) {
+    expect_refused(
+        "'" + name + "' has no place", [&](auto& shapes) { shapes[name] = {64}; }, ErrorCode::unimplemented);
+  };
+  add("blocks.0.ls1.gamma");
+  add("blocks.7.norm1.weight");
+  add("blocks.18446744073709551616.norm1.weight");
+  add("fc_norm.weight");
+  add("reg_token");
+  add("head_dist.weight");
+  expect_refused(
+      "'head.bias' has no place", [](auto& shapes) { shapes.erase("head.weight"); },
+      ErrorCode::unimplemented);
+}
+
+TEST(CheckpointLayout, RefusesOddGeometries) {
+  expect_refused("expected [width, 3, patch, patch]", [](auto& s) {
+    s["patch_embed.proj.weight"] = {64, 1, 4, 4};
+  });
+  expect_refused("expected [width, 3, patch, patch]", [](auto& s) {
+    s["patch_embed.proj.weight"] = {64, 3, 4, 2};
+  });
+  expect_refused("a square number of patches", [](auto& s) { s["pos_embed"] = {1, 1 + 8, 64}; });
+  expect_refused("a square number of patches", [](auto& s) { s["pos_embed"] = {1, 1, 64}; });
+  expect_refused("a square number of patches", [](auto& s) { s["pos_embed"] = {1, 0, 64}; });
+  expect_refused("expected [1, 2 + a square", [](auto& s) { s["dist_token"] = {1, 1, 64}; });
+}
+
+TEST(CheckpointLayout, RefusesWhatIsNotAVisionTransformer) {
+  expect_refused("not a vision transformer", [](auto& shapes) {
+    shapes = {{"conv1.weight", {64, 3, 7, 7}}, {"bn1.weight", {64}}, {"fc.weight", {10, 512}}};
+  });
+  expect_refused("no tensors", [](auto& shapes) { shapes.clear(); });
+}
+
+TEST(CheckpointLayout, RefusesTensorsThatAreNotFloats) {
+  TensorDescriptions tensors;
+  for (const auto& [name, shape] : SmallCheckpoint().shapes) tensors[name] = {TensorType::f32, shape};
+  tensors["blocks.1.norm2.bias"].type = TensorType::i64;
+  test::expect_error(ErrorCode::unimplemented, "'blocks.1.norm2.bias' holds I64",
+                     [&] { infer_layout(tensors, {}, 0); });
+}
+
+TEST(CheckpointLayout, WantsToKnowTheHeadsOfAnOddWidth) {
+  TensorDescriptions tensors;
+  for (auto [name, shape] : SmallCheckpoint().shapes) {
+    for (auto& size : shape) size = size == 64 ? 60 : size == 192 ? 180 : size;
+    tensors[name] = {TensorType::f32, shape};
+  }
+  test::expect_error(ErrorCode::data_loss, "num_attention_heads", [&] { infer_layout(tensors, {}, 0); });
+  EXPECT_EQ(infer_layout(tensors, {}, 6).geometry.heads, 6u);
+  CheckpointConfig config;
+  config.heads = 5;
+  EXPECT_EQ(infer_layout(tensors, config, 0).geometry.heads, 5u);
+  test::expect_error(ErrorCode::data_loss, "7 attention heads do not divide the width 60",
+                     [&] { infer_layout(tensors, config, 7); });
+}
+
+TEST(CheckpointImageSize, InterpolatesThePositionsAndNothingElse) {
+  const test::TemporaryFolder folder;
+  SmallCheckpoint().write(folder / "model.safetensors");
+  const auto own = open_checkpoint(folder.path())->read_stem();
+  const auto checkpoint = open_checkpoint(folder.path(), {.image_size = 20});
+  const auto stem = checkpoint->read_stem();
+  EXPECT_EQ(checkpoint->geometry().patches(), 25u);
+  EXPECT_EQ(checkpoint->preprocessing().crop, 20u);
+  EXPECT_EQ(stem.patch_positions, interpolate_positions(own.patch_positions, 3, 5, 64));
+  EXPECT_EQ(stem.special_tokens, own.special_tokens);
+  EXPECT_EQ(stem.patch.weight, own.patch.weight);
+}
+
+TEST(CheckpointImageSize, MustBeAMultipleOfThePatchAndNotAbsurd) {
+  const test::TemporaryFolder folder;
+  SmallCheckpoint().write(folder / "model.safetensors");
+  test::expect_error(ErrorCode::invalid_argument, "the nearest that is: 12",
+                     [&] { open_checkpoint(folder.path(), {.image_size = 13}); });
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1} << 20, ~std::size_t{3}}) {
+    test::expect_error(ErrorCode::invalid_argument, "image size",
+                       [&] { open_checkpoint(folder.path(), {.image_size = size}); });
+  }
+}
+
+TEST(CheckpointShards, AreFoundBesideTheirIndexOrNamed) {
+  const test::TemporaryFolder folder;
+  SmallCheckpoint().write(folder / "one.safetensors");
+  const auto index = folder / "model.safetensors.index.json";
+  const auto expect = [&](const std::string& json, ErrorCode code, const std::string& text) {
+    write_file_atomically(index, json);
+    test::expect_error(code, text, [&] { open_checkpoint(index); });
+  };
+  expect(R"({"weight_map": {"norm.bias": "../one.safetensors"}})", ErrorCode::data_loss, "beside the index");
+  expect(R"({"weight_map": {"norm.bias": ".."}})", ErrorCode::not_found, "folder");
+  expect(R"({"weight_map": {"norm.bias": 1}})", ErrorCode::data_loss, "beside the index");
+  expect(R"({"weight_map": {"norm.bias": "two.safetensors"}})", ErrorCode::not_found, "two.safetensors");
+  expect(R"({"weight_map": {"extra": "one.safetensors"}})", ErrorCode::data_loss,
+         "'extra' is not in 'one.safetensors'");
+  expect(R"({"weight_map": {"norm.bias": "one.safetensors"}})", ErrorCode::data_loss,
+         "not a vision transformer");
+  expect(R"({"weight_map": []})", ErrorCode::data_loss, "no weight_map");
+  expect(R"([])", ErrorCode::data_loss, "no weight_map");
+  expect(R"({"weight_map": {)", ErrorCode::data_loss, "line 1");
+  expect(std::string(100'000, '['), ErrorCode::data_loss, "nested deeper");
+  expect(R"({"weight_map": {"a": "b", "a": "c"}})", ErrorCode::data_loss, "'a' appears twice");
+}
+
+TEST(PackedWeightBytes, AreWhatTheEngineReallyTakes) {
+  const test::TemporaryFolder folder;
+  SmallCheckpoint().write(folder / "model.safetensors");
+  const auto checkpoint = open_checkpoint(folder.path());
+  for (const bool training : {true, false}) {
+    const auto backbone = make_backbone(*checkpoint, {.precision = Precision::fp32, .training = training});
+    const auto expected = packed_weight_bytes(checkpoint->geometry(), Precision::fp32, training);
+    EXPECT_NEAR(static_cast<double>(backbone->weight_bytes()), static_cast<double>(expected),
+                0.02 * static_cast<double>(expected));
+  }
+}
+
+}  // namespace
+}  // namespace dfrost
