@@ -185,11 +185,19 @@ bool execute(const AmxInstruction& instruction, const greg_t* registers) {
   }
 }
 
+// Does the instruction at the program counter and steps over it.
+bool step(greg_t* registers) {
+  const auto instruction = decode_amx(reinterpret_cast<const std::uint8_t*>(registers[REG_RIP]));
+  if (!instruction || !execute(*instruction, registers)) return false;
+  registers[REG_RIP] += static_cast<greg_t>(instruction->length);
+  return true;
+}
+
 void on_illegal_instruction(int signal, siginfo_t* info, void* context) {
   greg_t* const registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
-  const auto instruction = decode_amx(reinterpret_cast<const std::uint8_t*>(registers[REG_RIP]));
-  if (instruction && execute(*instruction, registers)) {
-    registers[REG_RIP] += static_cast<greg_t>(instruction->length);
+  if (step(registers)) {
+    // A signal costs more than the work: do what follows while we are here.
+    while (step(registers)) continue;
   } else if ((before_emulator.sa_flags & SA_SIGINFO) != 0) {
     before_emulator.sa_sigaction(signal, info, context);
   } else if (before_emulator.sa_handler != SIG_DFL && before_emulator.sa_handler != SIG_IGN) {
