@@ -1,0 +1,42 @@
+#include "train/evaluate.h"
+
+#include <algorithm>
+
+#include "dfrost/error.h"
+
+namespace dfrost {
+
+Score Evaluation::total() const {
+  Score sum;
+  for (const auto& domain : domains) {
+    sum.samples += domain.samples;
+    sum.correct_masked += domain.correct_masked;
+    sum.correct_unmasked += domain.correct_unmasked;
+    sum.loss_sum += domain.loss_sum;
+  }
+  return sum;
+}
+
+Evaluation evaluate(const AdapterOptions& adapter, const ClientState& state, const SampleSource& source,
+                    std::span<const std::size_t> samples, const EvaluateOptions& options,
+                    Workspace& workspace, ThreadPool* threads) {
+  if (options.batch == 0)
+    throw Error(ErrorCode::invalid_argument, "a batch needs at least one image").at("evaluate.batch");
+  Evaluation result{std::vector<Score>(source.domains().size())};
+  for (std::size_t first = 0; first < samples.size(); first += options.batch) {
+    const auto part = samples.subspan(first, std::min(options.batch, samples.size() - first));
+    load_batch(adapter, source, part, workspace);
+    score_batch(adapter, state, options.mask, workspace, threads);
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      auto& score = result.domains[source.domain(part[i])];
+      const auto& outcome = workspace.outcomes[i];
+      ++score.samples;
+      score.correct_masked += outcome.correct_masked;
+      score.correct_unmasked += outcome.correct_unmasked;
+      score.loss_sum += outcome.loss;
+    }
+  }
+  return result;
+}
+
+}  // namespace dfrost

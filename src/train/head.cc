@@ -1,0 +1,139 @@
+#include "train/head.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+
+#include "kernels/small_product.h"
+#include "kernels/vector_ops.h"
+
+namespace dfrost {
+namespace {
+
+constexpr std::size_t kPfptHidden = 512;
+
+// Every special_tokens-th row: the CLS token of each image.
+template <typename T>
+MatrixView<T> cls_rows(MatrixView<T> features, std::size_t special_tokens) {
+  return {features.data(), features.rows() / special_tokens, features.cols(),
+          features.stride() * special_tokens};
+}
+
+MatrixView<const float> first_input(const HeadOptions& head, const Backbone& backbone,
+                                    MatrixView<const float> features, const HeadPass& pass) {
+  if (head.kind == HeadKind::pfpt) return pass.frozen_logits;
+  return cls_rows(features, backbone.geometry().special_tokens);
+}
+
+// y = x·Wᵀ + b.
+void apply_linear(MatrixView<const float> x, MatrixView<const float> weight, std::span<const float> bias,
+                  MatrixView<float> y) {
+  for (std::size_t r = 0; r < y.rows(); ++r) std::ranges::copy(bias, y.row(r).begin());
+  small_product(Transpose::no, Transpose::yes, x, weight, y, {.accumulate = true});
+}
+
+void relu(MatrixView<float> x) {
+  for (std::size_t r = 0; r < x.rows(); ++r) {
+    for (float& value : x.row(r)) value = std::max(value, 0.0f);
+  }
+}
+
+// The gradient passes where the activation let the value pass.
+void relu_backward(MatrixView<const float> y, MatrixView<float> d) {
+  for (std::size_t r = 0; r < y.rows(); ++r) {
+    for (std::size_t c = 0; c < y.cols(); ++c) d(r, c) = y(r, c) > 0 ? d(r, c) : 0.0f;
+  }
+}
+
+void sum_rows(MatrixView<const float> x, std::span<float> sum) {
+  std::ranges::fill(sum, 0.0f);
+  for (std::size_t r = 0; r < x.rows(); ++r) add_scaled(1.0f, x.row(r), sum);
+}
+
+}  // namespace
+
+std::vector<HeadLayer> head_layers(const HeadOptions& head, const Geometry& geometry) {
+  switch (head.kind) {
+    case HeadKind::linear: return {{geometry.width, head.classes}};
+    case HeadKind::pfpt: return {{geometry.classes, kPfptHidden}, {kPfptHidden, head.classes}};
+    case HeadKind::mlp: break;
+  }
+  std::vector<HeadLayer> layers;
+  std::size_t inputs = geometry.width;
+  for (const std::size_t outputs : head.hidden) {
+    layers.push_back({inputs, outputs});
+    inputs = outputs;
+  }
+  layers.push_back({inputs, head.classes});
+  return layers;
+}
+
+std::string head_weight_name(std::size_t layer) { return fmt::format("head.{}.weight", layer); }
+std::string head_bias_name(std::size_t layer) { return fmt::format("head.{}.bias", layer); }
+
+bool drops_out(const HeadOptions& head) { return head.kind == HeadKind::pfpt && head.dropout > 0; }
+
+void draw_dropout(const RandomKey& key, std::size_t step, double rate, MatrixView<float> factors) {
+  RandomStream stream(key.seed, fmt::format("dropout in step {}", step), key.client, key.round);
+  const auto kept = static_cast<float>(1.0 / (1.0 - rate));
+  for (std::size_t r = 0; r < factors.rows(); ++r) {
+    for (float& factor : factors.row(r)) factor = stream.uniform() < rate ? 0.0f : kept;
+  }
+}
+
+void head_forward(const HeadOptions& head, const Backbone& backbone, const ClientState& state,
+                  MatrixView<const float> features, MatrixView<const float> dropout, HeadPass& pass) {
+  const auto& geometry = backbone.geometry();
+  const auto layers = head_layers(head, geometry);
+  const std::size_t images = features.rows() / geometry.special_tokens;
+  if (head.kind == HeadKind::pfpt) {
+    pass.frozen_logits.resize(images, geometry.classes);
+    backbone.classify(features, pass.frozen_logits);
+  }
+  pass.hidden.resize(layers.size() - 1);
+  MatrixView<const float> x = first_input(head, backbone, features, pass);
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const bool last = i + 1 == layers.size();
+    auto& y = last ? pass.logits : pass.hidden[i];
+    y.resize(images, layers[i].outputs);
+    apply_linear(x, state.part(head_weight_name(i)), state.part(head_bias_name(i)).row(0), y);
+    if (!last && head.kind == HeadKind::mlp) relu(y);
+    if (!last && !dropout.empty()) multiply_rows(dropout, y);
+    x = y;
+  }
+}
+
+void head_backward(const HeadOptions& head, const Backbone& backbone, const ClientState& state,
+                   MatrixView<const float> features, MatrixView<const float> dropout, HeadPass& pass,
+                   std::span<float> gradient, MatrixView<float> d_features) {
+  const auto& geometry = backbone.geometry();
+  const auto layers = head_layers(head, geometry);
+  pass.d_hidden.resize(layers.size() - 1);
+  MatrixView<const float> dy = pass.d_logits;
+  for (std::size_t i = layers.size(); i-- > 0;) {
+    const MatrixView<const float> x =
+        i == 0 ? first_input(head, backbone, features, pass) : pass.hidden[i - 1].view();
+    const auto weight = state.part(head_weight_name(i));
+    small_product(Transpose::yes, Transpose::no, dy, x, part_of(state.layout, gradient, head_weight_name(i)));
+    sum_rows(dy, part_of(state.layout, gradient, head_bias_name(i)).row(0));
+    if (i == 0) break;
+    auto& dx = pass.d_hidden[i - 1];
+    dx.resize(dy.rows(), layers[i].inputs);
+    small_product(Transpose::no, Transpose::no, dy, weight, dx);
+    if (!dropout.empty()) multiply_rows(dropout, dx);
+    if (head.kind == HeadKind::mlp) relu_backward(pass.hidden[i - 1], dx);
+    dy = dx;
+  }
+  const auto first_weight = state.part(head_weight_name(0));
+  if (head.kind == HeadKind::pfpt) {
+    pass.d_frozen_logits.resize(dy.rows(), geometry.classes);
+    small_product(Transpose::no, Transpose::no, dy, first_weight, pass.d_frozen_logits);
+    return backbone.classify_backward(pass.d_frozen_logits, d_features);
+  }
+  for (std::size_t r = 0; r < d_features.rows(); ++r) std::ranges::fill(d_features.row(r), 0.0f);
+  small_product(Transpose::no, Transpose::no, dy, first_weight,
+                cls_rows(d_features, geometry.special_tokens));
+}
+
+}  // namespace dfrost

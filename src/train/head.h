@@ -1,0 +1,51 @@
+// The classification head: features of the backbone → logits, and back. A chain of linear maps; between two
+// of them ReLU (mlp) or dropout (pfpt). `linear` and `mlp` read the CLS feature, `pfpt` the checkpoint's own
+// frozen logits. fp32, on the calling thread.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dfrost/backbone.h"
+#include "kernels/buffer.h"
+#include "train/adapter.h"
+#include "train/client_state.h"
+#include "train/random_key.h"
+
+namespace dfrost {
+
+struct HeadLayer {
+  std::size_t inputs = 0;
+  std::size_t outputs = 0;
+};
+std::vector<HeadLayer> head_layers(const HeadOptions& head, const Geometry& geometry);
+std::string head_weight_name(std::size_t layer);
+std::string head_bias_name(std::size_t layer);
+
+// Whether training drops hidden values.
+bool drops_out(const HeadOptions& head);
+
+// factors [images, hidden]: 0 with probability `rate`, else 1/(1 − rate). From the key and the step alone.
+void draw_dropout(const RandomKey& key, std::size_t step, double rate, MatrixView<float> factors);
+
+// What a forward pass leaves for the backward pass; reused from step to step.
+struct HeadPass {
+  Matrix<float> frozen_logits;        // pfpt: the input of the first layer
+  std::vector<Matrix<float>> hidden;  // what enters each layer but the first
+  Matrix<float> logits;               // [images, classes]
+  Matrix<float> d_logits;             // set by the loss
+  std::vector<Matrix<float>> d_hidden;
+  Matrix<float> d_frozen_logits;
+};
+
+// features [images·special_tokens, width] → pass.logits. Empty dropout factors: nothing is dropped.
+void head_forward(const HeadOptions& head, const Backbone& backbone, const ClientState& state,
+                  MatrixView<const float> features, MatrixView<const float> dropout, HeadPass& pass);
+
+// From pass.d_logits to the head's parts of `gradient` (overwritten) and to d_features, shaped as features.
+void head_backward(const HeadOptions& head, const Backbone& backbone, const ClientState& state,
+                   MatrixView<const float> features, MatrixView<const float> dropout, HeadPass& pass,
+                   std::span<float> gradient, MatrixView<float> d_features);
+
+}  // namespace dfrost

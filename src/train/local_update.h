@@ -1,0 +1,40 @@
+// LocalUpdate: what one client does between two merges. Epochs of shuffled mini-batches, the last of which
+// may be smaller; the optimizer starts fresh. Runs on the calling thread alone, since clients run side by
+// side, and everything random in it comes from the key: same key, state and data, same bytes.
+#pragma once
+
+#include <vector>
+
+#include "train/client_state.h"
+#include "train/loss.h"
+#include "train/optimizer.h"
+#include "train/random_key.h"
+#include "train/sample_source.h"
+#include "train/training_step.h"
+
+namespace dfrost {
+
+struct TrainOptions {
+  OptimizerOptions optimizer = {};
+  std::size_t batch = 16;  // images per step
+  std::size_t epochs = 5;  // passes over the client's data in a round
+  ClassMask mask = ClassMask::domain;
+
+  void validate() const;
+};
+
+struct LocalUpdateSummary {
+  std::vector<double> epoch_loss;  // mean over the images of each epoch, before the step that saw them
+  std::size_t steps = 0;
+  std::size_t images = 0;  // seen, each once per epoch
+  bool finite = true;      // every trained value still is a number: false means that training diverged
+};
+
+// The data order: one permutation of the samples per epoch, drawn one after the other.
+RandomStream data_order(const RandomKey& key);
+
+// With SAM both gradients of a step see the same images and the same dropout: one function, at two places.
+LocalUpdateSummary local_update(const AdapterOptions& adapter, ClientState& state, const SampleSource& source,
+                                const TrainOptions& options, const RandomKey& key, Workspace& workspace);
+
+}  // namespace dfrost

@@ -1,0 +1,74 @@
+#include "train/training_step.h"
+
+#include <algorithm>
+
+namespace dfrost {
+namespace {
+
+double forward(const AdapterOptions& adapter, const ClientState& state, ClassMask mask, bool training,
+               Workspace& w, ThreadPool* threads) {
+  const auto& geometry = w.backbone.geometry();
+  const std::size_t images = w.targets.size();
+  const bool selects = adapter.prompts.selects();
+  if (selects) choose_prompts(adapter.prompts, state, w.queries, w.pool);
+  const Batch batch{images, selects ? adapter.prompts.count : state.prompts().rows(), w.patches,
+                    selects ? std::as_const(w.pool.prompts).view() : state.prompts()};
+  w.features.resize(images * geometry.special_tokens, geometry.width);
+  w.backbone.forward(batch, w.features, training ? w.tape.get() : nullptr, threads);
+
+  const bool drops = training && drops_out(adapter.head);
+  head_forward(adapter.head, w.backbone, state, w.features,
+               drops ? std::as_const(w.dropout).view() : MatrixView<const float>(), w.head);
+  w.outcomes.resize(images);
+  if (training) w.head.d_logits.resize(images, adapter.head.classes);
+  cross_entropy(w.head.logits, w.targets, mask, w.outcomes,
+                training ? w.head.d_logits.view() : MatrixView<float>());
+  double sum = 0;
+  for (const auto& outcome : w.outcomes) sum += outcome.loss;
+  return sum / static_cast<double>(images) + (selects ? similarity_term(adapter.prompts, w.pool) : 0.0);
+}
+
+void backward(const AdapterOptions& adapter, const ClientState& state, Workspace& w) {
+  w.gradient.assign(state.values.size(), 0.0f);
+  w.d_features.resize(w.features.rows(), w.features.cols());
+  head_backward(adapter.head, w.backbone, state, w.features,
+                drops_out(adapter.head) ? std::as_const(w.dropout).view() : MatrixView<const float>(), w.head,
+                w.gradient, w.d_features);
+  if (!adapter.prompts.selects())
+    return w.backbone.backward(w.d_features, part_of(state.layout, std::span(w.gradient), kPromptPart),
+                               *w.tape, nullptr);
+  w.d_prompts.resize(w.pool.prompts.rows(), w.pool.prompts.cols());
+  w.backbone.backward(w.d_features, w.d_prompts, *w.tape, nullptr);
+  choose_prompts_backward(adapter.prompts, state, w.queries, w.d_prompts, w.pool, w.gradient);
+}
+
+}  // namespace
+
+void load_batch(const AdapterOptions& adapter, const SampleSource& source,
+                std::span<const std::size_t> samples, Workspace& w) {
+  const auto& geometry = w.backbone.geometry();
+  const std::size_t values = geometry.patches() * geometry.width;
+  w.patches.resize(samples.size() * geometry.patches(), geometry.width);
+  w.targets.resize(samples.size());
+  if (adapter.prompts.selects()) w.queries.resize(samples.size(), geometry.width);
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    w.targets[i] = {source.label(samples[i]), source.domains()[source.domain(samples[i])]};
+    source.write_patches(samples[i], {w.patches.data() + i * values, values});
+    if (adapter.prompts.selects()) source.write_query(samples[i], w.queries.row(i));
+  }
+}
+
+double score_batch(const AdapterOptions& adapter, const ClientState& state, ClassMask mask,
+                   Workspace& workspace, ThreadPool* threads) {
+  return forward(adapter, state, mask, false, workspace, threads);
+}
+
+double differentiate_batch(const AdapterOptions& adapter, const ClientState& state, ClassMask mask,
+                           Workspace& workspace) {
+  if (workspace.tape == nullptr) workspace.tape = workspace.backbone.make_tape();
+  const double loss = forward(adapter, state, mask, true, workspace, nullptr);
+  backward(adapter, state, workspace);
+  return loss;
+}
+
+}  // namespace dfrost

@@ -1,0 +1,55 @@
+// One mini-batch through prompts, backbone, head and loss, and the gradient back to everything a client
+// trains.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "dfrost/backbone.h"
+#include "kernels/buffer.h"
+#include "train/client_state.h"
+#include "train/head.h"
+#include "train/loss.h"
+#include "train/optimizer.h"
+#include "train/prompt_pool.h"
+#include "train/sample_source.h"
+
+namespace dfrost {
+
+// All that one worker needs to train or score clients one after the other; no result depends on what it was
+// used for before. The backbone must outlive it.
+struct Workspace {
+  explicit Workspace(const Backbone& frozen) : backbone(frozen) {}
+
+  const Backbone& backbone;
+  std::unique_ptr<Backbone::Tape> tape;  // made by the first training step
+  // The batch.
+  Matrix<float> patches;  // [images·patches, width]
+  Matrix<float> queries;  // [images, width], where prompts are chosen from a pool
+  Matrix<float> dropout;  // [images, hidden], where training drops values
+  std::vector<Target> targets;
+  // The pass.
+  Matrix<float> features, d_features, d_prompts;
+  PoolPass pool;
+  HeadPass head;
+  std::vector<Outcome> outcomes;  // one per image
+  // The update.
+  std::vector<float> gradient;  // laid out as the client's values
+  std::vector<float> before_ascent;
+  Optimizer optimizer;
+};
+
+void load_batch(const AdapterOptions& adapter, const SampleSource& source,
+                std::span<const std::size_t> samples, Workspace& workspace);
+
+// The loss of the loaded batch: mean cross-entropy plus the pool's similarity term. Leaves the outcomes of
+// its images in the workspace. Nothing is dropped out and no tape is kept.
+double score_batch(const AdapterOptions& adapter, const ClientState& state, ClassMask mask,
+                   Workspace& workspace, ThreadPool* threads);
+
+// The same with dropout, followed by its gradient, in workspace.gradient.
+double differentiate_batch(const AdapterOptions& adapter, const ClientState& state, ClassMask mask,
+                           Workspace& workspace);
+
+}  // namespace dfrost

@@ -1,0 +1,138 @@
+#include "train/local_update.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "support/support.h"
+#include "train/method.h"
+#include "train/samples.h"
+
+namespace dfrost {
+namespace {
+
+const std::vector<ClassRange> kDomains = {{0, 4}, {4, 2}};
+
+AdapterOptions adapter_of(const LocalMethod& method, HeadKind head) {
+  AdapterOptions adapter{.prompts = method.prompts, .head = {.kind = head, .classes = 6, .hidden = {16}}};
+  adapter.prompts.count = 3;
+  adapter.prompts.pool = adapter.prompts.pool == 0 ? 0 : 5;
+  return adapter;
+}
+
+TEST(LocalUpdate, LossFallsOnABatchThatIsSeenAgainAndAgain) {
+  const auto backbone = test::tiny_backbone();
+  const test::MemorySamples samples(*backbone, 12, kDomains, 1);
+  Workspace workspace(*backbone);
+  for (const auto head : {HeadKind::linear, HeadKind::pfpt, HeadKind::mlp}) {
+    for (const auto& method : local_methods()) {
+      const auto adapter = adapter_of(method, head);
+      auto state = make_client_state(adapter, backbone->geometry(), 1, 0);
+      TrainOptions options = method.train;
+      options.epochs = 30;
+      options.optimizer.learning_rate = options.optimizer.kind == OptimizerKind::adam ? 0.01 : 0.002;
+      if (options.optimizer.momentum == 0) options.optimizer.learning_rate *= 50;
+      const auto summary = local_update(adapter, state, samples, options, {1, 0, 0}, workspace);
+      EXPECT_LT(summary.epoch_loss.back(), 0.7 * summary.epoch_loss.front())
+          << method.name << " " << to_string(head);
+      EXPECT_TRUE(summary.finite);
+    }
+  }
+}
+
+TEST(LocalUpdate, SameKeySameBytesWhateverTheWorkspaceDidBefore) {
+  const auto backbone = test::tiny_backbone();
+  const test::MemorySamples samples(*backbone, 11, kDomains, 1), others(*backbone, 5, kDomains, 2);
+  for (const auto& method : local_methods()) {
+    const auto adapter = adapter_of(method, HeadKind::pfpt);
+    const auto start = make_client_state(adapter, backbone->geometry(), 1, 0);
+    TrainOptions options = method.train;
+    options.batch = 4;
+    options.epochs = 2;
+    Workspace fresh(*backbone), used(*backbone);
+    auto a = start, b = start, c = start, other = start;
+    local_update(adapter, a, samples, options, {1, 2, 3}, fresh);
+    local_update(adapter, other, others, options, {9, 9, 9}, used);
+    std::thread([&] { local_update(adapter, b, samples, options, {1, 2, 3}, used); }).join();
+    local_update(adapter, c, samples, options, {1, 2, 4}, used);
+    EXPECT_EQ(a.values, b.values) << method.name;
+    EXPECT_NE(a.values, c.values) << method.name << ": another round has another data order";
+  }
+}
+
+TEST(LocalUpdate, VisitsEveryImageOncePerEpochAndTheLastBatchMayBeSmaller) {
+  const auto backbone = test::tiny_backbone();
+  const test::MemorySamples samples(*backbone, 11, kDomains, 1);
+  const auto adapter = adapter_of(local_method("dfrost"), HeadKind::linear);
+  auto state = make_client_state(adapter, backbone->geometry(), 1, 0);
+  Workspace workspace(*backbone);
+  const auto summary = local_update(adapter, state, samples, {.batch = 4, .epochs = 3}, {}, workspace);
+  EXPECT_EQ(summary.steps, 9u);
+  EXPECT_EQ(summary.images, 33u);
+  EXPECT_EQ(summary.epoch_loss.size(), 3u);
+}
+
+TEST(LocalUpdate, APoolThatLeavesNoChoiceIsThePlainMethod) {
+  const auto backbone = test::tiny_backbone();
+  const test::MemorySamples samples(*backbone, 6, kDomains, 1);
+  Workspace workspace(*backbone);
+  std::vector<std::vector<float>> results;
+  for (const std::size_t pool : {0, 3}) {
+    const AdapterOptions adapter{.prompts = {.count = 3, .pool = pool}, .head = {.classes = 6}};
+    auto state = make_client_state(adapter, backbone->geometry(), 1, 0);
+    local_update(adapter, state, samples, {.epochs = 1}, {}, workspace);
+    results.push_back(state.values);
+  }
+  EXPECT_EQ(results[0], results[1]);
+}
+
+TEST(LocalUpdate, AClientWithoutDataKeepsItsState) {
+  const auto backbone = test::tiny_backbone();
+  const test::MemorySamples nothing(*backbone, 0, kDomains, 1);
+  const AdapterOptions adapter{.head = {.classes = 6}};
+  auto state = make_client_state(adapter, backbone->geometry(), 1, 0);
+  const auto before = state.values;
+  Workspace workspace(*backbone);
+  const auto summary = local_update(adapter, state, nothing, {}, {}, workspace);
+  EXPECT_EQ(state.values, before);
+  EXPECT_EQ(summary.steps, 0u);
+}
+
+TEST(LocalUpdate, SaysWhenTrainingDiverged) {
+  const auto backbone = test::tiny_backbone();
+  const test::MemorySamples samples(*backbone, 8, kDomains, 1);
+  const AdapterOptions adapter{.head = {.classes = 6}};
+  auto state = make_client_state(adapter, backbone->geometry(), 1, 0);
+  Workspace workspace(*backbone);
+  const TrainOptions options = {
+      .optimizer = {.kind = OptimizerKind::sgd, .learning_rate = 1e38}, .batch = 2, .epochs = 3};
+  EXPECT_FALSE(local_update(adapter, state, samples, options, {}, workspace).finite);
+}
+
+TEST(LocalUpdate, RefusesAStateOfAnotherAdapter) {
+  const auto backbone = test::tiny_backbone();
+  const test::MemorySamples samples(*backbone, 2, kDomains, 1);
+  auto state = make_client_state({.head = {.classes = 6}}, backbone->geometry(), 1, 0);
+  Workspace workspace(*backbone);
+  test::expect_error(ErrorCode::failed_precondition, "not made for this adapter",
+                     [&] { local_update({.head = {.classes = 7}}, state, samples, {}, {}, workspace); });
+  test::expect_error(ErrorCode::invalid_argument, "train.batch", [&] {
+    local_update({.head = {.classes = 6}}, state, samples, {.batch = 0}, {}, workspace);
+  });
+}
+
+TEST(Dropout, DropsTheShareAskedForAndKeepsTheMean) {
+  Matrix<float> factors(100, 512), again(100, 512), next(100, 512);
+  draw_dropout({1, 2, 3}, 4, 0.25, factors);
+  draw_dropout({1, 2, 3}, 4, 0.25, again);
+  draw_dropout({1, 2, 3}, 5, 0.25, next);
+  const std::span all(factors.data(), 100 * 512);
+  EXPECT_NEAR(static_cast<double>(std::ranges::count(all, 0.0f)) / 51200, 0.25, 0.01);
+  EXPECT_EQ(*std::ranges::max_element(all), static_cast<float>(1 / 0.75));
+  EXPECT_TRUE(std::equal(all.begin(), all.end(), again.data()));
+  EXPECT_FALSE(std::equal(all.begin(), all.end(), next.data()));
+}
+
+}  // namespace
+}  // namespace dfrost

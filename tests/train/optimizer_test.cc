@@ -1,0 +1,84 @@
+#include "train/optimizer.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "support/support.h"
+
+namespace dfrost {
+namespace {
+
+TEST(Optimizer, AdamMovesEveryValueByTheLearningRateInItsFirstStepWhateverTheGradient) {
+  Optimizer optimizer;
+  optimizer.start({.kind = OptimizerKind::adam, .learning_rate = 0.01}, 3);
+  std::vector<float> values = {1.0f, 2.0f, 3.0f};
+  optimizer.step(std::vector<float>{1e-3f, -50.0f, 0.0f}, values);
+  EXPECT_NEAR(values[0], 0.99, 1e-6);
+  EXPECT_NEAR(values[1], 2.01, 1e-6);
+  EXPECT_EQ(values[2], 3.0f);
+}
+
+TEST(Optimizer, MomentumAddsUpToTheGeometricSeries) {
+  Optimizer optimizer;
+  optimizer.start({.kind = OptimizerKind::sgd, .learning_rate = 0.1, .momentum = 0.5}, 1);
+  std::vector<float> values = {0.0f};
+  for (int step = 0; step < 3; ++step) optimizer.step(std::vector<float>{1.0f}, values);
+  EXPECT_NEAR(values[0], -0.1 * (1.0 + 1.5 + 1.75), 1e-7);
+}
+
+TEST(Optimizer, StartForgetsWhatWasBefore) {
+  for (const auto kind : {OptimizerKind::adam, OptimizerKind::sgd}) {
+    const OptimizerOptions options = {.kind = kind, .learning_rate = 0.1, .momentum = 0.9};
+    Optimizer used, fresh;
+    std::vector<float> scratch = {5.0f, 6.0f}, a = {1.0f, 2.0f}, b = a;
+    used.start(options, 2);
+    used.step(std::vector<float>{3.0f, 4.0f}, scratch);
+    used.start(options, 2);
+    fresh.start(options, 2);
+    used.step(std::vector<float>{0.5f, -0.5f}, a);
+    fresh.step(std::vector<float>{0.5f, -0.5f}, b);
+    EXPECT_EQ(a, b);
+  }
+}
+
+TEST(AdaptiveSam, AscendsByTheRadiusInTheMetricOfTheWeights) {
+  const std::vector<float> before = {1.0f, -2.0f, 0.0f, 0.5f}, gradient = {0.3f, 0.1f, 9.0f, -0.4f};
+  auto values = before;
+  ascend_adaptively(gradient, 0.05, values);
+  double norm = 0, slope = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto move = static_cast<double>(values[i] - before[i]);
+    slope += move * static_cast<double>(gradient[i]);
+    if (before[i] != 0) norm += std::pow(move / static_cast<double>(before[i]), 2);
+  }
+  EXPECT_NEAR(std::sqrt(norm), 0.05, 1e-6);
+  EXPECT_GT(slope, 0);
+  EXPECT_EQ(values[2], 0.0f);  // a weight of zero has no room in this metric
+}
+
+TEST(AdaptiveSam, StaysWhereTheGradientVanishes) {
+  std::vector<float> values = {1.0f, 2.0f};
+  ascend_adaptively(std::vector<float>{0.0f, 0.0f}, 0.05, values);
+  EXPECT_EQ(values, (std::vector<float>{1.0f, 2.0f}));
+}
+
+TEST(OptimizerOptions, RefusesValuesWithoutMeaningAndNamesTheSetting) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto refuses = [](const char* place, const OptimizerOptions& options) {
+    test::expect_error(ErrorCode::invalid_argument, place, [&] { options.validate(); });
+  };
+  refuses("train.learning_rate", {.learning_rate = 0});
+  refuses("train.learning_rate", {.learning_rate = nan});
+  refuses("train.momentum", {.momentum = 1});
+  refuses("train.momentum", {.momentum = -0.1});
+  refuses("train.beta2", {.beta2 = 1});
+  refuses("train.epsilon", {.epsilon = 0});
+  refuses("train.sam_radius", {.sam_radius = -1});
+  test::expect_error(ErrorCode::invalid_argument, "did you mean 'adam'",
+                     [] { parse_optimizer_kind("adan"); });
+}
+
+}  // namespace
+}  // namespace dfrost
