@@ -7,8 +7,10 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", "dfrost " DFROST_VERSION);
   app.require_subcommand(1);
   app.footer(
-      "  dfrost bench step --model deit-tiny         how fast this machine trains prompts\n"
-      "  dfrost backbone inspect model.safetensors   what a checkpoint is, and how it will run here");
+      "  dfrost bench step --model deit-tiny                    how fast this machine trains prompts\n"
+      "  dfrost backbone inspect model.safetensors              what a checkpoint is, and how it will run "
+      "here\n"
+      "  dfrost classify --backbone model.safetensors cat.jpg   what it sees on a picture");
   dfrost::cli::add_backbone_commands(app);
   dfrost::cli::add_classify_command(app);
   dfrost::cli::add_bench_commands(app);

@@ -71,7 +71,8 @@ TEST(Topology, DrawsTheSameGraphOnEveryMachine) {
             (std::vector<Edge>{{0, 2}, {0, 3}, {1, 3}, {1, 4}, {2, 4}}));
   EXPECT_EQ(make(TopologyKind::regular, 6, 2).draw(2).edges(),
             (std::vector<Edge>{{0, 1}, {0, 4}, {1, 2}, {2, 3}, {3, 5}, {4, 5}}));
-  EXPECT_EQ(make(TopologyKind::erdos_renyi, 5, 2).draw(2).edges(), (std::vector<Edge>{{0, 2}, {1, 2}, {1, 3}, {1, 4}, {2, 3}}));
+  EXPECT_EQ(make(TopologyKind::erdos_renyi, 5, 2).draw(2).edges(),
+            (std::vector<Edge>{{0, 2}, {1, 2}, {1, 3}, {1, 4}, {2, 3}}));
 }
 
 TEST(Topology, RingIsOneCycle) {
