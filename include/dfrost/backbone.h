@@ -24,6 +24,8 @@ enum class Precision {
 };
 std::string_view to_string(Precision precision);
 Precision parse_precision(std::string_view name);  // "auto", "fp32", "bf16"
+// fp32 or bf16. Throws (invalid_argument) where bf16 is asked for and the machine cannot.
+Precision resolve_precision(Precision wanted);
 
 struct BackboneOptions {
   Precision precision = Precision::automatic;

@@ -7,6 +7,8 @@
 #include "backbone/weights.h"
 #include "base/thread_pool.h"
 #include "dfrost/error.h"
+#include "kernels/bf16_ops.h"
+#include "kernels/cpu.h"
 #include "kernels/fp32_ops.h"
 
 namespace dfrost {
@@ -28,6 +30,14 @@ Precision parse_precision(std::string_view name) {
               "one of auto, fp32, bf16");
 }
 
+Precision resolve_precision(Precision wanted) {
+  if (wanted == Precision::fp32) return wanted;
+  if (amx_bf16_usable()) return Precision::bf16;
+  if (wanted == Precision::automatic) return Precision::fp32;
+  throw Error(ErrorCode::invalid_argument, "this machine cannot run bf16: it has no AMX tiles that work",
+              "use --precision auto or fp32");
+}
+
 std::unique_ptr<Backbone> load_backbone(const std::filesystem::path& path, const BackboneOptions& options) {
   CheckpointOptions how;
   if (options.image_size != 0) how.image_size = options.image_size;
@@ -39,10 +49,15 @@ std::unique_ptr<Backbone> load_backbone(const std::filesystem::path& path, const
 
 std::unique_ptr<Backbone> make_backbone(const WeightSource& source, const BackboneOptions& options) {
   ThreadPool threads;
-  return make_fp32_backbone(source, options.training, &threads);
+  switch (resolve_precision(options.precision)) {
+    case Precision::bf16: return make_bf16_backbone(source, options.training, &threads);
+    default: return make_fp32_backbone(source, options.training, &threads);
+  }
 }
 
-double measure_product_gflops_in(Precision, const ProductShapes& shape, std::size_t threads, double seconds) {
+double measure_product_gflops_in(Precision precision, const ProductShapes& shape, std::size_t threads,
+                                 double seconds) {
+  if (precision == Precision::bf16) return measure_product_gflops<Bf16Ops>(shape, threads, seconds);
   return measure_product_gflops<Fp32Ops>(shape, threads, seconds);
 }
 

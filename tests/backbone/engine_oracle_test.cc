@@ -5,29 +5,19 @@
 #include <cmath>
 #include <fstream>
 
+#include "backbone/agreement.h"
+#include "backbone/step.h"
 #include "base/safetensors.h"
+#include "data/preprocess.h"
+#include "dfrost/backbone.h"
+#include "support/amx_emulator.h"
 #include "support/support.h"
 
 namespace dfrost {
 namespace {
 
-struct Agreement {
-  double relative_error = 0;  // ‖ours - theirs‖ / ‖theirs‖
-  double cosine = 0;
-};
-
-Agreement compare(const std::vector<float>& ours, const std::vector<float>& theirs) {
-  EXPECT_EQ(ours.size(), theirs.size());
-  double difference = 0, dot = 0, a = 0, b = 0;
-  for (std::size_t i = 0; i < ours.size(); ++i) {
-    const double x = static_cast<double>(ours[i]), y = static_cast<double>(theirs[i]);
-    difference += (x - y) * (x - y);
-    dot += x * y;
-    a += x * x;
-    b += y * y;
-  }
-  return {std::sqrt(difference / b), dot / std::sqrt(a * b)};
-}
+using test::Agreement;
+using test::compare;
 
 class EngineOracle : public testing::Test {
  protected:
@@ -67,6 +57,29 @@ TEST_F(EngineOracle, Fp32AgreesWithPyTorchUnderEveryFamilysNames) {
       }
     }
   }
+}
+
+TEST_F(EngineOracle, Bf16StaysCloseToPyTorch) {
+  const test::AmxForTest amx;
+  const auto backbone = load_backbone(*folder_ / "torchvision.safetensors", {.precision = Precision::bf16});
+  ASSERT_EQ(backbone->precision(), Precision::bf16);
+  const SafetensorsFile file(*folder_ / "case-own.safetensors");
+  // Of its three images the first: emulated tiles take a while.
+  const auto first = [&](const std::string& name) {
+    auto values = read_floats(file.content().at(name), name);
+    values.resize(values.size() / 3);
+    return values;
+  };
+  const Geometry& g = backbone->geometry();
+  test::StepInput in(g, 1, 10, false, 0);
+  planes_to_patches(first("images"), g.image_size, g.patch_size, in.pixels);
+  in.prompt_values = first("prompts");
+  in.d_features = first("feature_gradient");
+  const auto result = test::run_step(*backbone, in);
+  EXPECT_LT(compare(result.features, first("features")).relative_error, 2e-2);
+  const auto gradient = compare(result.d_prompts, first("prompt_gradient"));
+  EXPECT_LT(gradient.relative_error, 2e-2);
+  EXPECT_GT(gradient.cosine, 0.999);
 }
 
 TEST(DeitTiny, GivesTheReferenceLogits) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "backbone/agreement.h"
 #include "backbone/random_weights.h"
 #include "backbone/reference_encoder.h"
 #include "backbone/step.h"
@@ -19,16 +20,9 @@ std::unique_ptr<Backbone> fp32_backbone(const WeightSource& source) {
   return make_backbone(source, {.precision = Precision::fp32});
 }
 
-// ‖a - b‖ / ‖b‖.
 template <typename A, typename B>
 double relative_error(const std::vector<A>& a, const std::vector<B>& b) {
-  EXPECT_EQ(a.size(), b.size());
-  double difference = 0, norm = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    difference += std::pow(static_cast<double>(a[i]) - static_cast<double>(b[i]), 2);
-    norm += std::pow(static_cast<double>(b[i]), 2);
-  }
-  return std::sqrt(difference / norm);
+  return test::compare(a, b).relative_error;
 }
 
 // Geometries at the edges: one block, a distillation token, odd sizes that fill no vector or tile.
