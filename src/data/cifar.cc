@@ -96,7 +96,12 @@ std::vector<int> parse_label_json(std::string_view text, const std::string& plac
     }
   } labels;
   labels.classes = classes;
-  if (!nlohmann::json::sax_parse(text, &labels)) throw bad_file(place, labels.problem_at, labels.problem);
+  if (!nlohmann::json::sax_parse(text, &labels)) {
+    if (labels.problem_at != 0) throw bad_file(place, labels.problem_at, labels.problem);
+    // The parser tells positions only of what is not JSON; the entry's number serves as well.
+    throw Error(ErrorCode::data_loss, fmt::format("{}: {}", place, labels.problem))
+        .at(fmt::format("{}, entry {}", place, labels.values.size()));
+  }
   return std::move(labels.values);
 }
 

@@ -33,10 +33,15 @@ std::vector<std::size_t> class_quotas(std::span<const std::size_t> available, st
 }
 
 // Appends the chosen pictures of one split and says how uneven the choice had to be.
-std::size_t add_split(PictureSet& to, const Dataset& dataset, Split split, std::size_t wanted, Seed seed,
-                      Domain& domain) {
+std::size_t add_split(PictureSet& to, const Dataset& dataset, Split split, std::size_t wanted,
+                      const PoolOptions& options, Domain& domain) {
   const PictureSet& from = dataset[split];
-  RandomStream stream(seed, fmt::format("{} pictures of {}", to_string(split), dataset.name));
+  if (options.allow_fewer && wanted > from.size()) {
+    domain.notes.push_back(
+        fmt::format("{}: {} pictures wanted, only {} there", to_string(split), wanted, from.size()));
+    wanted = from.size();
+  }
+  RandomStream stream(options.seed, fmt::format("{} pictures of {}", to_string(split), dataset.name));
   std::vector<std::size_t> chosen;
   try {
     chosen = balanced_subset(from.labels, dataset.class_names.size(), wanted, stream);
@@ -67,9 +72,9 @@ Domain add_domain(PooledSet& pool, const DomainSpec& spec, const PoolOptions& op
   domain.first_test = pool.test.size();
   domain.notes = dataset.notes;
   domain.train_count = add_split(pool.train, dataset, Split::train,
-                                 spec.train.value_or(options.train_per_domain), options.seed, domain);
+                                 spec.train.value_or(options.train_per_domain), options, domain);
   domain.test_count = add_split(pool.test, dataset, Split::test, spec.test.value_or(options.test_per_domain),
-                                options.seed, domain);
+                                options, domain);
   domain.skipped = std::move(dataset.skipped);
   return domain;
 }

@@ -12,16 +12,16 @@ namespace {
 constexpr std::size_t kSide = 32;
 constexpr std::size_t kPixels = kSide * kSide;
 
-Error bad_file(const std::string& place, const std::string& what) {
+Error bad_variable(const std::string& place, const std::string& variable, const std::string& what) {
   return Error(ErrorCode::data_loss, fmt::format("{}: {}", place, what),
                "expected SVHN's cropped digits: X of 32×32×3×N bytes and y of N labels from 1 to 10")
-      .at(place);
+      .at(fmt::format("{}, {}", place, variable));
 }
 
 const MatArray& require(const std::map<std::string, MatArray>& arrays, const std::string& name,
                         const std::string& place) {
   const auto found = arrays.find(name);
-  if (found == arrays.end()) throw bad_file(place, fmt::format("has no variable {}", name));
+  if (found == arrays.end()) throw bad_variable(place, name, fmt::format("has no variable {}", name));
   return found->second;
 }
 
@@ -35,10 +35,10 @@ PictureSet parse_svhn_mat(std::span<const std::byte> bytes, const std::string& p
   // MATLAB drops a last dimension of 1.
   const std::size_t count = shape.size() > 3 ? shape[3] : 1;
   if (shape.size() < 3 || shape.size() > 4 || shape[0] != kSide || shape[1] != kSide || shape[2] != 3) {
-    throw bad_file(place, fmt::format("X is {}", fmt::join(shape, "×")));
+    throw bad_variable(place, "X", fmt::format("X is {}", fmt::join(shape, "×")));
   }
   if (y.values.size() != count) {
-    throw bad_file(place, fmt::format("has {} labels for {} pictures", y.values.size(), count));
+    throw bad_variable(place, "y", fmt::format("has {} labels for {} pictures", y.values.size(), count));
   }
   PictureSet set;
   set.records = uniform_records(count, kSide, kSide, PictureKind::rgb);
@@ -46,7 +46,8 @@ PictureSet parse_svhn_mat(std::span<const std::byte> bytes, const std::string& p
   set.bytes.resize(x.values.size());
   for (std::size_t i = 0; i < count; ++i) {
     if (y.values[i] < 1 || y.values[i] > 10) {
-      throw bad_file(place, fmt::format("y[{}], the label of picture {}, is {}", i, i, y.values[i]));
+      throw bad_variable(place, fmt::format("y[{}]", i),
+                         fmt::format("the label of picture {} is {}", i, y.values[i]));
     }
     set.labels[i] = y.values[i] % 10;
     const std::uint8_t* from = x.values.data() + i * 3 * kPixels;
