@@ -34,8 +34,13 @@ int run(CLI::App& app, int argc, const char* const* argv);
 void add_backbone_commands(CLI::App& app);
 void add_backbone_inspect_command(CLI::App& backbone);
 void add_backbone_probe_command(CLI::App& backbone);
+void add_backbone_get_command(CLI::App& backbone);
 void add_bench_commands(CLI::App& app);
+void add_bench_data_command(CLI::App& bench);
 void add_bench_step_command(CLI::App& bench);
 void add_classify_command(CLI::App& app);
+void add_data_commands(CLI::App& app);
+void add_data_get_command(CLI::App& data);
+void add_partition_commands(CLI::App& app);
 
 }  // namespace dfrost::cli

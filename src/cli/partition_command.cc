@@ -1,0 +1,110 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/data_config.h"
+#include "data/image_file.h"
+#include "partition/heat_map.h"
+#include "partition/partition_file.h"
+
+namespace dfrost::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Table = std::vector<std::vector<std::size_t>>;
+
+struct ShowArguments {
+  std::string config;
+  std::string picture = "partition.png";
+  std::string save;
+  bool json = false;
+};
+
+std::string describe(const PartitionOptions& options, Seed seed) {
+  std::string text(to_string(options.kind));
+  if (options.kind == PartitionKind::dirichlet)
+    text += fmt::format(" {} per {}", options.alpha, to_string(options.per));
+  if (options.kind == PartitionKind::extreme) text += fmt::format(" {:g} %", 100 * options.designated_share);
+  return options.kind == PartitionKind::file ? text : fmt::format("{}, seed {}", text, seed);
+}
+
+// The clients that hold any of a domain's pictures, over its classes.
+void print_domain(const Domain& domain, const Table& table) {
+  const auto first = static_cast<std::size_t>(domain.first_class);
+  const std::size_t classes = domain.class_names.size();
+  fmt::print("\n{}: {} training pictures, {} test pictures\n{:<8}", domain.name, domain.train_count,
+             domain.test_count, "client");
+  for (const auto& name : domain.class_names) fmt::print(" {:>7}", name.substr(0, 7));
+  fmt::print(" {:>8}\n", "all");
+  for (std::size_t u = 0; u < table.size(); ++u) {
+    std::size_t total = 0;
+    for (std::size_t c = first; c < first + classes; ++c) total += table[u][c];
+    if (total == 0) continue;
+    fmt::print("{:<8}", u);
+    for (std::size_t c = first; c < first + classes; ++c) fmt::print(" {:>7}", table[u][c]);
+    fmt::print(" {:>8}\n", total);
+  }
+  for (const auto& note : domain.notes) fmt::print("note: {}\n", note);
+  if (domain.skipped.count() > 0) fmt::print("note: {} files skipped\n", domain.skipped.count());
+}
+
+Json to_json(const PooledSet& pool, const Table& table, const DataConfig& config) {
+  Json domains = Json::array();
+  for (const Domain& domain : pool.domains) {
+    domains.push_back({{"name", domain.name},
+                       {"first_class", domain.first_class},
+                       {"class_names", domain.class_names},
+                       {"train", domain.train_count},
+                       {"test", domain.test_count},
+                       {"skipped", domain.skipped.count()},
+                       {"notes", domain.notes}});
+  }
+  return {{"kind", to_string(config.partition.kind)},
+          {"seed", config.pool.seed},
+          {"clients", table.size()},
+          {"classes", pool.classes()},
+          {"domains", domains},
+          {"counts", table}};
+}
+
+void show(const ShowArguments& arguments) {
+  const DataConfig config = read_data_config(arguments.config);
+  ThreadPool threads;
+  const PooledSet pool = open_pool(config.pool, {.pool = &threads});
+  const Partition partition = make_partition(pool, config.partition, config.pool.seed);
+  const Table table = count_table(partition, pool.train.labels, pool.classes());
+  const std::string title = describe(config.partition, config.pool.seed);
+  const Image map =
+      partition_heat_map(partition, pool, fmt::format("{} clients, {}", partition.clients.size(), title));
+  write_png(arguments.picture, map.view());
+  if (!arguments.save.empty()) write_partition(arguments.save, partition);
+  if (arguments.json) return print_json(to_json(pool, table, config));
+  fmt::print("{} clients, {} classes, {}\n", partition.clients.size(), pool.classes(), title);
+  for (const Domain& domain : pool.domains) print_domain(domain, table);
+  fmt::print("\nwrote {}\n", arguments.picture);
+}
+
+}  // namespace
+
+void add_partition_commands(CLI::App& app) {
+  auto* partition =
+      add_command(app, "partition", "Who holds which pictures.", {"dfrost partition show experiment.toml"});
+  partition->require_subcommand(1);
+  auto* command =
+      add_command(*partition, "show", "Pictures per client and class, as a table and as a heat map.",
+                  {"dfrost partition show experiment.toml                    also writes partition.png",
+                   "dfrost partition show experiment.toml --save split.csv   for kind = \"file\""});
+  auto arguments = std::make_shared<ShowArguments>();
+  command
+      ->add_option("config", arguments->config,
+                   "An experiment's TOML file: its [data] and [partition] and run.seed")
+      ->required();
+  command->add_option("--picture", arguments->picture, "Where the heat map goes (PNG)")
+      ->capture_default_str();
+  command->add_option("--save", arguments->save, "Also write who holds what, as picture,client lines");
+  add_json_flag(*command, arguments->json);
+  command->callback([arguments] { show(*arguments); });
+}
+
+}  // namespace dfrost::cli
