@@ -8,9 +8,9 @@
 #include "base/file.h"
 #include "base/suggest.h"
 #include "dfrost/error.h"
-#include "fetch/archive.h"
 #include "fetch/program.h"
 #include "fetch/sources.h"
+#include "fetch/unpack.h"
 
 namespace dfrost {
 namespace {

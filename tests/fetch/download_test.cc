@@ -12,10 +12,10 @@
 
 #include "base/file.h"
 #include "data/catalog.h"
-#include "fetch/archive.h"
 #include "fetch/http_get.h"
 #include "fetch/program.h"
 #include "fetch/sources.h"
+#include "fetch/unpack.h"
 #include "support/support.h"
 
 namespace dfrost {

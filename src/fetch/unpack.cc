@@ -1,4 +1,4 @@
-#include "fetch/archive.h"
+#include "fetch/unpack.h"
 
 #include <archive.h>
 #include <archive_entry.h>
