@@ -59,8 +59,9 @@ HWY_INLINE void GeluBlock(const float* block, const float* bias, std::size_t row
     const float* const from = block + r * kPanelCols;
     for (std::size_t c = 0; c < kPanelCols; c += 2 * lanes) {
       FloatVector low, high, low_slope, high_slope;
-      Gelu(d, hn::Add(hn::Load(d, from + c), hn::LoadU(d, bias + c)), low, low_slope);
-      Gelu(d, hn::Add(hn::Load(d, from + c + lanes), hn::LoadU(d, bias + c + lanes)), high, high_slope);
+      GeluForBf16(d, hn::Add(hn::Load(d, from + c), hn::LoadU(d, bias + c)), low, low_slope);
+      GeluForBf16(d, hn::Add(hn::Load(d, from + c + lanes), hn::LoadU(d, bias + c + lanes)), high,
+                  high_slope);
       StoreBf16(low, high, out.data + RowOffset(r, out.row_distance) + c);
       if constexpr (kDerivative) {
         StoreBf16(low_slope, high_slope, derivative.data + RowOffset(r, derivative.row_distance) + c);

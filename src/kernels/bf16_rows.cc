@@ -128,7 +128,7 @@ void SoftmaxToTiles(float* scores, const AttentionTiles& shape, float scale, Bf1
     const float largest = LargestOf(row, width);
     const float sum = sum_of(width, [=](std::size_t i, auto tag) HWY_ATTR {
       const auto shifted = hn::Sub(hn::LoadU(tag, row + i), hn::Set(tag, largest));
-      const auto e = hn::Exp(tag, hn::Mul(shifted, hn::Set(tag, scale)));
+      const auto e = ExpOfNonPositive(tag, hn::Mul(shifted, hn::Set(tag, scale)));
       hn::StoreU(e, tag, row + i);
       return e;
     });

@@ -40,8 +40,8 @@ DFROST_TILE_TARGET void multiply_two_rows(const LeftTiles& left, const Bf16* pan
   const char* upper = reinterpret_cast<const char*>(left.data);
   const char* lower = upper + left.tile_row_bytes;
   const Bf16* second_half = panel + kTileSize;
-  // Hides from GCC that it is `panel` plus a constant: the sum would stand between the tile instructions, which an
-  // emulator does in one go where nothing parts them.
+  // Hides from GCC that it is `panel` plus a constant: the sum would stand between the tile instructions,
+  // which an emulator does in one go where nothing parts them.
   asm("" : "+r"(second_half));
   _tile_zero(0);
   _tile_zero(1);

@@ -9,21 +9,46 @@
 
 #include <hwy/highway.h>
 
-#include <hwy/contrib/math/math-inl.h>
-
 HWY_BEFORE_NAMESPACE();
 namespace dfrost::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// gelu(x) = x·Φ(x) and gelu'(x) = Φ(x) + x·φ(x), Φ the normal distribution: the exact GELU, not the tanh one.
-// The tail Φ(-|x|) = ½ erfc(|x|/√2) is Abramowitz and Stegun's 7.1.26 (error ≤ 1.5e-7): its exp(-x²/2) is φ's
-// too, so that one exponential gives both results.
+// e^x for x ≤ 0, relative error below 2e-7, exactly 1 at 0 and exactly 0 below -87 (where e^x leaves the
+// normal numbers). Half the work of a general exponential, and all that softmax and GELU need.
 template <class D, class V>
-HWY_INLINE void Gelu(D d, V x, V& gelu, V& derivative) {
-  const V magnitude = hn::Abs(x);
-  const V bell = hn::Exp(d, hn::Mul(hn::Mul(x, x), hn::Set(d, -0.5f)));
+HWY_INLINE V ExpOfNonPositive(D d, V x) {
+  // x = n·ln 2 + r: adding 1.5·2²³ rounds to an integer and leaves it in the lowest bits.
+  const V shifter = hn::Set(d, 12582912.0f);
+  const V shifted = hn::MulAdd(x, hn::Set(d, 1.44269504f), shifter);
+  const V n = hn::Sub(shifted, shifter);
+  V r = hn::MulAdd(n, hn::Set(d, -0.693145752f), x);  // ln 2 in two parts: the first product is exact
+  r = hn::MulAdd(n, hn::Set(d, -1.42860677e-6f), r);
+  // e^r on |r| ≤ ½ ln 2: minimax of degree 6 (error 2e-9) whose first two coefficients are 1.
+  V poly = hn::Set(d, 1.38367945e-3f);
+  poly = hn::MulAdd(poly, r, hn::Set(d, 8.37485678e-3f));
+  poly = hn::MulAdd(poly, r, hn::Set(d, 4.16682288e-2f));
+  poly = hn::MulAdd(poly, r, hn::Set(d, 0.166664198f));
+  poly = hn::MulAdd(poly, r, hn::Set(d, 0.499999911f));
+  poly = hn::MulAdd(poly, r, hn::Set(d, 1.0f));
+  poly = hn::MulAdd(poly, r, hn::Set(d, 1.0f));
+  // 2ⁿ goes straight into the exponent.
+  const hn::RebindToUnsigned<D> bits;
+  const auto scaled = hn::Add(hn::BitCast(bits, poly), hn::ShiftLeft<23>(hn::BitCast(bits, shifted)));
+  return hn::IfThenZeroElse(hn::Lt(x, hn::Set(d, -87.0f)), hn::BitCast(d, scaled));
+}
+
+// gelu(x) = x·Φ(x) and gelu'(x) = Φ(x) + x·φ(x), Φ the normal distribution: the exact GELU, not the tanh one.
+// The tail Φ(-|x|) = ½ erfc(|x|/√2) is Abramowitz and Stegun's 7.1.26 (error ≤ 1.5e-7) in t =
+// 1/GeluDenominator(x): its exp(-x²/2) is φ's too, so that one exponential gives both results.
+template <class D, class V>
+HWY_INLINE V GeluDenominator(D d, V x) {
   constexpr float kP = 0.3275911f * 0.70710678f;  // their p, for |x|/√2
-  const V t = hn::Div(hn::Set(d, 1.0f), hn::MulAdd(magnitude, hn::Set(d, kP), hn::Set(d, 1.0f)));
+  return hn::MulAdd(hn::Abs(x), hn::Set(d, kP), hn::Set(d, 1.0f));
+}
+
+template <class D, class V>
+HWY_INLINE void GeluGivenReciprocal(D d, V x, V t, V& gelu, V& derivative) {
+  const V bell = ExpOfNonPositive(d, hn::Mul(hn::Mul(x, x), hn::Set(d, -0.5f)));
   V poly = hn::Set(d, 1.061405429f);
   poly = hn::MulAdd(poly, t, hn::Set(d, -1.453152027f));
   poly = hn::MulAdd(poly, t, hn::Set(d, 1.421413741f));
@@ -33,6 +58,21 @@ HWY_INLINE void Gelu(D d, V x, V& gelu, V& derivative) {
   const V phi = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), tail, hn::Sub(hn::Set(d, 1.0f), tail));
   gelu = hn::Mul(x, phi);
   derivative = hn::MulAdd(hn::Mul(x, bell), hn::Set(d, 0.39894228f), phi);
+}
+
+template <class D, class V>
+HWY_INLINE void Gelu(D d, V x, V& gelu, V& derivative) {
+  GeluGivenReciprocal(d, x, hn::Div(hn::Set(d, 1.0f), GeluDenominator(d, x)), gelu, derivative);
+}
+
+// The same for results that are rounded to bf16: the reciprocal is the processor's estimate after one Newton
+// step, right to about 22 bits, where a division would take longer than all the rest.
+template <class D, class V>
+HWY_INLINE void GeluForBf16(D d, V x, V& gelu, V& derivative) {
+  const V a = GeluDenominator(d, x);
+  const V estimate = hn::ApproximateReciprocal(a);
+  const V t = hn::Mul(estimate, hn::NegMulAdd(a, estimate, hn::Set(d, 2.0f)));
+  GeluGivenReciprocal(d, x, t, gelu, derivative);
 }
 
 }  // namespace dfrost::HWY_NAMESPACE

@@ -70,7 +70,7 @@ void SoftmaxRow(float* x, float scale, std::size_t n) {
   for (std::size_t i = 1; i < n; ++i) largest = x[i] > largest ? x[i] : largest;
   for_each_vector(n, [=](std::size_t i, auto d) HWY_ATTR {
     const auto shifted = hn::Sub(hn::LoadU(d, x + i), hn::Set(d, largest));
-    hn::StoreU(hn::Exp(d, hn::Mul(shifted, hn::Set(d, scale))), d, x + i);
+    hn::StoreU(ExpOfNonPositive(d, hn::Mul(shifted, hn::Set(d, scale))), d, x + i);
   });
   const float inverse = 1.0f / sum_of(n, [=](std::size_t i, auto d) HWY_ATTR { return hn::LoadU(d, x + i); });
   for_each_vector(n, [=](std::size_t i, auto d) HWY_ATTR {

@@ -68,6 +68,21 @@ TEST(SoftmaxRows, AgreesWithTheReferenceAndNeverOverflows) {
   }
 }
 
+TEST(SoftmaxRows, KeepsTheRatioOfItsTermsDownToTheSmallestNormalNumbers) {
+  std::vector<float> x = {0.0f};
+  for (double v = -80; v < 0; v += 0.003) x.push_back(static_cast<float>(v));
+  x.push_back(-88.0f);
+  x.push_back(-1e30f);
+  auto p = x;
+  softmax_rows({p.data(), 1, p.size()}, 1.0f);
+  for (std::size_t i = 0; i + 2 < x.size(); ++i) {
+    const double exact = std::exp(static_cast<double>(x[i]));
+    ASSERT_NEAR(static_cast<double>(p[i]) / static_cast<double>(p[0]), exact, 4e-7 * exact) << x[i];
+  }
+  EXPECT_EQ(p[x.size() - 2], 0.0f);
+  EXPECT_EQ(p[x.size() - 1], 0.0f);
+}
+
 TEST(SoftmaxRowsBackward, MatchesFiniteDifferences) {
   constexpr std::size_t n = 19;
   constexpr float kScale = 0.5f;
