@@ -42,5 +42,6 @@ void add_classify_command(CLI::App& app);
 void add_data_commands(CLI::App& app);
 void add_data_get_command(CLI::App& data);
 void add_partition_commands(CLI::App& app);
+void add_topology_commands(CLI::App& app);
 
 }  // namespace dfrost::cli

@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
   dfrost::cli::add_classify_command(app);
   dfrost::cli::add_data_commands(app);
   dfrost::cli::add_partition_commands(app);
+  dfrost::cli::add_topology_commands(app);
   dfrost::cli::add_bench_commands(app);
   return dfrost::cli::run(app, argc, argv);
 }
