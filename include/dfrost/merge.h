@@ -1,0 +1,110 @@
+// From the prompt sets of a neighbourhood to one prompt set: what a client does with what it received.
+// Rows are prompts; floats at the border, doubles inside; one thread; the same input gives the same bytes.
+//
+// kind = ot is D-FROST's merge (paper: eq. full_objective, P_subproblem, update_phi). Over the N rows z_a of
+// all senders, with masses q_a, it alternates for S steps, from Φ(0),
+//   P_ai = q_a · softmax_i(−C_ai / ε),   φ_i = Σ_a P_ai z_a / (Σ_a P_ai + λ),   C_ai = ‖z_a − φ_i‖² / 2σ²
+// and so never increases J = ⟨P, C⟩ + ε Σ P (log P − 1) + (λ/2σ²) Σ‖φ_i‖².
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "dfrost/matrix_view.h"
+
+namespace dfrost {
+
+enum class MergeKind {
+  ot,          // D-FROST: entropic, the mass of a merged prompt is free
+  average,     // weighted average by index, as FedAvg and its kin; all sets have n rows
+  barycenter,  // exact and balanced: every merged prompt gets mass 1/n, none dies, none shrinks
+};
+
+enum class MergeInit {
+  own,               // the first n rows of the first sender, filled up by k-means++ where it has fewer
+  previous,          // MergeInput::previous
+  kmeans_plus_plus,  // drawn from all rows
+};
+
+enum class DeadPrompts {
+  paper,   // a prompt without mass becomes 0 / (0 + λ) = 0
+  keep,    // it stays where it was
+  reseed,  // it moves onto the row that the others serve worst
+};
+
+enum class Shrink {
+  paper,  // λ as written, which also pulls every prompt towards the origin, by about 1 % per merge
+  off,    // as if λ were 0
+};
+
+enum class MergeForm {
+  automatic,  // the cheaper of the two, and `direct` wherever Gram space would lose digits
+  gram,       // on the N×N products of the rows: a step costs N²n
+  direct,     // on the rows themselves: a step costs 2Nnd
+};
+
+struct MergeOptions {
+  MergeKind kind = MergeKind::ot;
+
+  double epsilon = 0.01;  // softness of the assignment
+  double lambda = 0.001;  // weight of the L2 term; 0 is allowed
+  double sigma2 = 1;      // scale of the cost
+  std::size_t steps = 50;
+  // Anneals ε geometrically from this to `epsilon` over the steps; 0: constant.
+  double epsilon_init = 0;
+  // A step that moves less than this (Δ, see MergeSummary) counts as converged.
+  double tolerance = 1e-6;
+  bool early_stop = false;  // leave at the first such step; the paper always takes all steps
+  MergeInit init = MergeInit::own;
+  DeadPrompts dead = DeadPrompts::paper;
+  Shrink shrink = Shrink::paper;
+  MergeForm form = MergeForm::automatic;
+  std::uint64_t seed = 0;  // of the k-means++ draws
+
+  void validate() const;
+};
+
+struct MergeInput {
+  // The client's own set first, then those received. Sizes may differ; all rows have the same length d.
+  std::span<const MatrixView<const float>> senders;
+  // One weight per sender, summing to one (a row of the mixing matrix); none given: all the same. A sender's
+  // rows share its weight equally, however many it sent.
+  std::span<const double> weights = {};
+  // Φ(0) for MergeInit::previous, [n, d].
+  MatrixView<const float> previous = {};
+};
+
+// Theorem 1 of the paper: min_s Δ(s) ≤ sqrt(4 (J(0) − J*) / (μ S)), J* = −ε (log(nN) + 1), μ = min(ε, λ/σ²),
+// with P(0) = q ⊗ 1/n. Under annealing it holds with the largest ε in J* and the smallest in μ. A reseed
+// starts a new descent, so S and J(0) then count from the last one. Without λ the bound is infinite.
+struct TheoremCheck {
+  double bound = 0;
+  double smallest_delta = 0;
+  bool held = true;
+};
+
+struct MergeSummary {
+  std::size_t steps = 0;               // taken
+  bool converged = false;              // the last step moved less than the tolerance
+  MergeForm form = MergeForm::direct;  // that was used
+  double initial_objective = 0;        // J(P(0), Φ(0))
+  std::vector<double> objective;       // J(P(s), Φ(s)) for s = 1 … steps, each at its own step's ε
+  std::vector<double> delta;        // Δ(s) = ‖P(s) − P(s−1)‖ + ‖Φ(s) − Φ(s−1)‖, Frobenius
+  std::vector<double> column_mass;  // Σ_a P_ai: how much each merged prompt stands for
+  std::vector<std::size_t> dead;    // merged prompts with less than a millionth of a fair share
+  std::size_t reseeds = 0;
+  // The share of mass that leaves its own index: row j of a sender to a merged prompt other than j. 0 means
+  // that averaging by index would have done the same.
+  double off_index_mass = 0;
+  TheoremCheck theorem;
+  std::vector<double> plan;  // P, [N, n] row-major, rows in the order of the senders
+};
+
+// n = merged.rows(), which need not be what the senders have. For kind = average the plan is the identity;
+// for barycenter it stacks the exact plans, `objective` holds the one value Σ weight·W₂², and `steps` are
+// passes.
+MergeSummary merge(const MergeInput& input, const MergeOptions& options, MatrixView<float> merged);
+
+}  // namespace dfrost

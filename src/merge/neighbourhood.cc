@@ -1,0 +1,44 @@
+#include "merge/neighbourhood.h"
+
+#include <fmt/format.h>
+
+#include "dfrost/error.h"
+#include "transport/checks.h"
+
+namespace dfrost {
+
+Neighbourhood gather(const MergeInput& input) {
+  if (input.senders.empty()) {
+    throw Error(ErrorCode::invalid_argument, "no prompt sets to merge",
+                "a client's own set is always the first sender");
+  }
+  Neighbourhood all;
+  all.weights = checked_weights(input.weights, input.senders.size(), "sender weights");
+  std::size_t count = 0;
+  for (std::size_t s = 0; s < input.senders.size(); ++s) {
+    check_points(input.senders[s], input.senders.front().cols(), fmt::format("sender {}", s));
+    count += input.senders[s].rows();
+  }
+  all.rows = Matrix(count, input.senders.front().cols());
+  for (std::size_t s = 0; s < input.senders.size(); ++s) {
+    const auto& set = input.senders[s];
+    all.rows.set_rows(all.mass.size(), set);
+    for (std::size_t r = 0; r < set.rows(); ++r) {
+      all.mass.push_back(all.weights[s] / static_cast<double>(set.rows()));
+      all.index.push_back(r);
+    }
+  }
+  return all;
+}
+
+double off_index_mass(const Neighbourhood& neighbourhood, std::span<const double> plan, std::size_t prompts) {
+  double off = 0;
+  for (std::size_t a = 0; a < neighbourhood.mass.size(); ++a) {
+    for (std::size_t i = 0; i < prompts; ++i) {
+      if (i != neighbourhood.index[a]) off += plan[a * prompts + i];
+    }
+  }
+  return off;
+}
+
+}  // namespace dfrost

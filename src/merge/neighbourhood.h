@@ -1,0 +1,25 @@
+// All rows that a merge works on, with the mass of each and the place it came from.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "dfrost/merge.h"
+#include "transport/matrix.h"
+
+namespace dfrost {
+
+struct Neighbourhood {
+  Matrix rows;                     // z, [N, d]
+  std::vector<double> mass;        // q, sums to one
+  std::vector<std::size_t> index;  // of each row within its sender
+  std::vector<double> weights;     // of each sender, sums to one
+};
+
+// Checks the senders (there is one, none is empty, one width, finite values) and their weights.
+Neighbourhood gather(const MergeInput& input);
+
+// The share of the plan's mass that leaves its own index; plan is [N, n] row-major.
+double off_index_mass(const Neighbourhood& neighbourhood, std::span<const double> plan, std::size_t prompts);
+
+}  // namespace dfrost

@@ -1,0 +1,194 @@
+#include "merge/ot_merge.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "merge/prompt_space.h"
+#include "merge/start.h"
+#include "merge/theorem.h"
+#include "merge/transport_step.h"
+
+namespace dfrost {
+namespace {
+
+// A merged prompt with less than this share of 1/n is dead: whatever λ is, it stands for nothing.
+constexpr double kDeadShare = 1e-6;
+// Below this, dividing by a column's mass would overflow.
+constexpr double kNoMass = 1e-290;
+
+class OtMerge {
+ public:
+  OtMerge(const Neighbourhood& neighbourhood, MatrixView<const float> previous, std::size_t prompts,
+          const MergeOptions& options)
+      : options_(options),
+        all_(neighbourhood),
+        prompts_(prompts),
+        lambda_(options.shrink == Shrink::off ? 0.0 : options.lambda),
+        start_(choose_start(neighbourhood, previous, prompts, options)),
+        mass_and_log_(2, all_.mass.size()),
+        plan_(prompts, all_.mass.size()),
+        distances_(prompts, all_.mass.size()),
+        column_mass_(prompts),
+        theorem_(lowest_objective(), std::min(smallest_epsilon(), lambda_ / options.sigma2)) {
+    for (std::size_t a = 0; a < all_.mass.size(); ++a) {
+      mass_and_log_(0, a) = all_.mass[a];
+      mass_and_log_(1, a) = all_.mass[a] > 0 ? std::log(all_.mass[a]) : 0.0;  // 0·log 0 = 0
+    }
+    summary_.form = options.form;
+    if (options.form == MergeForm::automatic) {
+      summary_.form = choose_form(start_.basis, prompts, options.steps, sharpness(smallest_epsilon()));
+    }
+    space_ = summary_.form == MergeForm::gram ? make_gram_space(start_.basis, prompts)
+                                              : make_direct_space(start_.basis, prompts);
+  }
+
+  MergedPrompts run() {
+    place_at_start();
+    for (std::size_t step = 1; step <= options_.steps; ++step) {
+      const double epsilon = epsilon_at(step);
+      const auto transport =
+          transport_step(distances_, sharpness(epsilon), mass_and_log_, plan_, column_mass_);
+      const bool reseeded = update_position();
+      const double moved = space_->move_to(position_);
+      space_->measure(distances_);
+      record(epsilon, transport, moved, reseeded);
+      if (options_.early_stop && summary_.converged) break;
+    }
+    return finish();
+  }
+
+ private:
+  double sharpness(double epsilon) const { return 1 / (2 * options_.sigma2 * epsilon); }
+
+  double first_epsilon() const {
+    return options_.epsilon_init > 0 ? options_.epsilon_init : options_.epsilon;
+  }
+  double smallest_epsilon() const { return std::min(first_epsilon(), options_.epsilon); }
+
+  double epsilon_at(std::size_t step) const {
+    if (options_.epsilon_init <= 0 || step >= options_.steps) return options_.epsilon;
+    const double way = static_cast<double>(step - 1) / static_cast<double>(options_.steps - 1);
+    return options_.epsilon_init * std::pow(options_.epsilon / options_.epsilon_init, way);
+  }
+
+  // J* = −ε (log(nN) + 1). When ε changes from step to step, J at a fixed plan changes with it by at most
+  // (ε − ε')(log(nN) + 1) in all, which the largest ε accounts for.
+  double lowest_objective() const {
+    const double cells = static_cast<double>(prompts_) * static_cast<double>(all_.mass.size());
+    return -std::max(first_epsilon(), options_.epsilon) * (std::log(cells) + 1);
+  }
+
+  double objective(double epsilon, double entropy) const {
+    const double scale = 1 / (2 * options_.sigma2);
+    return scale * transport_cost(plan_, distances_) + epsilon * entropy +
+           lambda_ * scale * space_->squared_norm();
+  }
+
+  // Φ(0), and P(0) = q ⊗ 1/n: every row spread evenly, before anything is known.
+  void place_at_start() {
+    position_ = {Matrix(prompts_, start_.basis.rows()), std::vector<double>(prompts_, 1.0)};
+    for (std::size_t i = 0; i < prompts_; ++i) position_.weights(i, start_.chosen[i]) = 1;
+    space_->move_to(position_);
+    space_->measure(distances_);
+    double entropy = 0;
+    for (std::size_t a = 0; a < all_.mass.size(); ++a) {
+      const double share = all_.mass[a] / static_cast<double>(prompts_);
+      for (std::size_t i = 0; i < prompts_; ++i) plan_(i, a) = share;
+      entropy += all_.mass[a] * (mass_and_log_(1, a) - std::log(static_cast<double>(prompts_)) - 1);
+    }
+    summary_.initial_objective = objective(first_epsilon(), entropy);
+    theorem_.start(summary_.initial_objective);
+  }
+
+  bool is_dead(std::size_t i) const { return column_mass_[i] * static_cast<double>(prompts_) < kDeadShare; }
+
+  // eq. update_phi, and what is done with prompts that have no mass. Says whether any was reseeded.
+  bool update_position() {
+    std::vector<std::size_t> to_reseed;
+    for (std::size_t i = 0; i < prompts_; ++i) {
+      if (is_dead(i) && options_.dead == DeadPrompts::keep) continue;
+      if (is_dead(i) && options_.dead == DeadPrompts::reseed) {
+        to_reseed.push_back(i);
+        continue;
+      }
+      const auto weights = position_.weights.row(i);
+      std::ranges::copy(std::as_const(plan_).row(i), weights.begin());
+      std::fill(weights.begin() + static_cast<std::ptrdiff_t>(plan_.cols()), weights.end(), 0.0);
+      const double divisor = column_mass_[i] + lambda_;
+      position_.scale[i] = divisor > kNoMass ? 1 / divisor : 0;
+    }
+    if (!to_reseed.empty()) reseed(to_reseed);
+    return !to_reseed.empty();
+  }
+
+  // Each dead prompt onto a row of its own, worst served first: by mass times squared distance to the nearest
+  // prompt.
+  void reseed(const std::vector<std::size_t>& dead) {
+    std::vector<double> unserved(plan_.cols());
+    for (std::size_t a = 0; a < unserved.size(); ++a) {
+      double nearest = distances_(0, a);
+      for (std::size_t i = 1; i < prompts_; ++i) nearest = std::min(nearest, distances_(i, a));
+      unserved[a] = all_.mass[a] * nearest;
+    }
+    for (const std::size_t i : dead) {
+      const auto worst = std::max_element(unserved.begin(), unserved.end());
+      std::ranges::fill(position_.weights.row(i), 0.0);
+      position_.weights(i, static_cast<std::size_t>(worst - unserved.begin())) = 1;
+      position_.scale[i] = 1;
+      *worst = -1;
+      ++summary_.reseeds;
+    }
+  }
+
+  void record(double epsilon, const TransportStep& transport, double squared_move, bool reseeded) {
+    const double delta = std::sqrt(transport.squared_plan_change) + std::sqrt(squared_move);
+    summary_.objective.push_back(objective(epsilon, transport.entropy));
+    summary_.delta.push_back(delta);
+    summary_.converged = delta < options_.tolerance;
+    ++summary_.steps;
+    if (reseeded) {
+      theorem_.start(summary_.objective.back());
+    } else {
+      theorem_.add_step(delta);
+    }
+  }
+
+  MergedPrompts finish() {
+    for (std::size_t i = 0; i < prompts_; ++i) {
+      if (is_dead(i)) summary_.dead.push_back(i);
+    }
+    summary_.column_mass = column_mass_;
+    summary_.theorem = theorem_.check();
+    summary_.plan.resize(plan_.cols() * prompts_);
+    for (std::size_t a = 0; a < plan_.cols(); ++a) {
+      for (std::size_t i = 0; i < prompts_; ++i) summary_.plan[a * prompts_ + i] = plan_(i, a);
+    }
+    summary_.off_index_mass = off_index_mass(all_, summary_.plan, prompts_);
+    return {space_->prompts(), std::move(summary_)};
+  }
+
+  const MergeOptions& options_;
+  const Neighbourhood& all_;
+  std::size_t prompts_;
+  double lambda_;  // as it acts: 0 when shrinking is off
+  Start start_;
+  Matrix mass_and_log_;  // q and log q, [2, N]
+  std::unique_ptr<PromptSpace> space_;
+  Position position_;  // Φ
+  Matrix plan_;        // Pᵀ, [n, N]
+  Matrix distances_;   // ‖z_a − φ_i‖², [n, N]
+  std::vector<double> column_mass_;
+  TheoremOne theorem_;
+  MergeSummary summary_;
+};
+
+}  // namespace
+
+MergedPrompts ot_merge(const Neighbourhood& neighbourhood, MatrixView<const float> previous,
+                       std::size_t prompts, const MergeOptions& options) {
+  return OtMerge(neighbourhood, previous, prompts, options).run();
+}
+
+}  // namespace dfrost

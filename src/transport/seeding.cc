@@ -1,0 +1,51 @@
+#include "transport/seeding.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace dfrost {
+namespace {
+
+double squared_distance(std::span<const double> a, std::span<const double> b) {
+  double sum = 0;
+  for (std::size_t k = 0; k < a.size(); ++k) sum += (a[k] - b[k]) * (a[k] - b[k]);
+  return sum;
+}
+
+std::size_t draw(std::span<const double> scores, RandomStream& random) {
+  double total = 0;
+  for (const double score : scores) total += score;
+  if (!(total > 0)) return random.below(scores.size());  // every row lies on a chosen one
+  double left = random.uniform() * total;
+  std::size_t last = 0;
+  for (std::size_t r = 0; r < scores.size(); ++r) {
+    if (!(scores[r] > 0)) continue;
+    last = r;
+    if ((left -= scores[r]) < 0) break;
+  }
+  return last;
+}
+
+}  // namespace
+
+std::vector<std::size_t> kmeans_plus_plus(const Matrix& points, std::span<const double> weights,
+                                          std::size_t count, std::vector<std::size_t> chosen,
+                                          RandomStream& random) {
+  std::vector<double> nearest(points.rows(), std::numeric_limits<double>::infinity());
+  std::vector<double> scores(weights.begin(), weights.end());
+  const auto account_for = [&](std::size_t row) {
+    for (std::size_t r = 0; r < points.rows(); ++r) {
+      nearest[r] = std::min(nearest[r], squared_distance(points.row(r), points.row(row)));
+      scores[r] = weights[r] * nearest[r];
+    }
+  };
+  chosen.resize(std::min(chosen.size(), count));
+  for (const std::size_t row : chosen) account_for(row);
+  while (chosen.size() < count) {
+    chosen.push_back(draw(scores, random));
+    account_for(chosen.back());
+  }
+  return chosen;
+}
+
+}  // namespace dfrost
