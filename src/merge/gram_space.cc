@@ -145,12 +145,9 @@ std::unique_ptr<PromptSpace> make_gram_space(const Matrix& rows, std::size_t pro
 }
 
 MergeForm choose_form(const Matrix& rows, std::size_t prompts, std::size_t steps, double sharpness) {
-  double largest_norm = 0;
-  for (std::size_t k = 0; k < rows.rows(); ++k) {
-    double norm = 0;
-    for (const double value : rows.row(k)) norm += value * value;
-    largest_norm = std::max(largest_norm, norm);
-  }
+  Matrix norms(1, rows.rows());
+  squared_distances(Matrix(1, rows.cols()), rows, norms);
+  const double largest_norm = *std::ranges::max_element(norms.row(0));
   // Distances there are differences of numbers as large as the norms, so that is what their rounding grows
   // with.
   constexpr double kRounding = 16 * 2.2e-16;

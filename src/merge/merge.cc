@@ -32,7 +32,11 @@ void check_range(double value, bool may_be_zero, const char* name) {
       .at(name);
 }
 
-void check_output(const MergeInput& input, MatrixView<float> merged, const MergeOptions& options) {
+void check_sizes(const MergeInput& input, MatrixView<float> merged, const MergeOptions& options) {
+  if (input.senders.empty()) {
+    throw Error(ErrorCode::invalid_argument, "no prompt sets to merge",
+                "a client's own set is the first sender");
+  }
   const std::size_t width = input.senders.front().cols();
   if (merged.empty())
     throw Error(ErrorCode::invalid_argument, "a merge into n = 0 prompts was asked for").at("merged");
@@ -74,10 +78,7 @@ MergedPrompts average_merge(const Neighbourhood& all, std::span<const MatrixView
   Matrix average(prompts, all.rows.cols());
   std::vector<double> plan(all.mass.size() * prompts);
   for (std::size_t a = 0; a < all.mass.size(); ++a) {
-    const double weight = all.weights[a / prompts];
-    const auto from = all.rows.row(a);
-    const auto to = average.row(all.index[a]);
-    for (std::size_t k = 0; k < from.size(); ++k) to[k] += weight * from[k];
+    add_scaled_row(all.rows.row(a), all.weights[a / prompts], average.row(all.index[a]));
     plan[a * prompts + all.index[a]] = all.mass[a];
   }
   MergedPrompts result{std::move(average), summary_of_plan(all, std::move(plan), prompts)};
@@ -115,9 +116,8 @@ MergedPrompts barycenter_merge(const Neighbourhood& all, const MergeInput& input
   std::vector<float> drawn;
   if (options.init == MergeInit::previous) how.start = input.previous;
   if (options.init == MergeInit::kmeans_plus_plus) {
-    const auto start = choose_start(all, {}, prompts, options);
-    for (const std::size_t row : start.chosen) {
-      for (const double value : start.basis.row(row)) drawn.push_back(static_cast<float>(value));
+    for (const std::size_t row : choose_start(all, prompts, options)) {
+      for (const double value : all.rows.row(row)) drawn.push_back(static_cast<float>(value));
     }
     how.start = {drawn.data(), prompts, all.rows.cols()};
   }
@@ -148,8 +148,9 @@ void MergeOptions::validate() const {
 
 MergeSummary merge(const MergeInput& input, const MergeOptions& options, MatrixView<float> merged) {
   options.validate();
-  const Neighbourhood all = gather(input);
-  check_output(input, merged, options);
+  check_sizes(input, merged, options);
+  const bool from_previous = options.kind == MergeKind::ot && options.init == MergeInit::previous;
+  const Neighbourhood all = gather(input, from_previous ? input.previous : MatrixView<const float>());
   auto result = [&] {
     switch (options.kind) {
       case MergeKind::average:
@@ -159,7 +160,7 @@ MergeSummary merge(const MergeInput& input, const MergeOptions& options, MatrixV
       case MergeKind::ot:
         break;
     }
-    return ot_merge(all, input.previous, merged.rows(), options);
+    return ot_merge(all, merged.rows(), options);
   }();
   result.prompts.copy_to(merged);
   return std::move(result.summary);

@@ -7,11 +7,7 @@
 
 namespace dfrost {
 
-Neighbourhood gather(const MergeInput& input) {
-  if (input.senders.empty()) {
-    throw Error(ErrorCode::invalid_argument, "no prompt sets to merge",
-                "a client's own set is always the first sender");
-  }
+Neighbourhood gather(const MergeInput& input, MatrixView<const float> previous) {
   Neighbourhood all;
   all.weights = checked_weights(input.weights, input.senders.size(), "sender weights");
   std::size_t count = 0;
@@ -19,7 +15,7 @@ Neighbourhood gather(const MergeInput& input) {
     check_points(input.senders[s], input.senders.front().cols(), fmt::format("sender {}", s));
     count += input.senders[s].rows();
   }
-  all.rows = Matrix(count, input.senders.front().cols());
+  all.rows = Matrix(count + previous.rows(), input.senders.front().cols());
   for (std::size_t s = 0; s < input.senders.size(); ++s) {
     const auto& set = input.senders[s];
     all.rows.set_rows(all.mass.size(), set);
@@ -28,6 +24,7 @@ Neighbourhood gather(const MergeInput& input) {
       all.index.push_back(r);
     }
   }
+  all.rows.set_rows(count, previous);
   return all;
 }
 

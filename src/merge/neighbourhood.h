@@ -10,14 +10,15 @@
 namespace dfrost {
 
 struct Neighbourhood {
-  Matrix rows;                     // z, [N, d]
+  Matrix rows;                     // z, [N, d], then the previous prompts where the merge starts from them
   std::vector<double> mass;        // q, sums to one
   std::vector<std::size_t> index;  // of each row within its sender
   std::vector<double> weights;     // of each sender, sums to one
 };
 
-// Checks the senders (there is one, none is empty, one width, finite values) and their weights.
-Neighbourhood gather(const MergeInput& input);
+// Checks the senders (none is empty, one width, finite values) and their weights; there is at least one.
+// `previous` is checked by the caller, and empty where the merge starts elsewhere.
+Neighbourhood gather(const MergeInput& input, MatrixView<const float> previous);
 
 // The share of the plan's mass that leaves its own index; plan is [N, n] row-major.
 double off_index_mass(const Neighbourhood& neighbourhood, std::span<const double> plan, std::size_t prompts);

@@ -20,13 +20,11 @@ constexpr double kNoMass = 1e-290;
 
 class OtMerge {
  public:
-  OtMerge(const Neighbourhood& neighbourhood, MatrixView<const float> previous, std::size_t prompts,
-          const MergeOptions& options)
+  OtMerge(const Neighbourhood& neighbourhood, std::size_t prompts, const MergeOptions& options)
       : options_(options),
         all_(neighbourhood),
         prompts_(prompts),
         lambda_(options.shrink == Shrink::off ? 0.0 : options.lambda),
-        start_(choose_start(neighbourhood, previous, prompts, options)),
         mass_and_log_(2, all_.mass.size()),
         plan_(prompts, all_.mass.size()),
         distances_(prompts, all_.mass.size()),
@@ -38,10 +36,10 @@ class OtMerge {
     }
     summary_.form = options.form;
     if (options.form == MergeForm::automatic) {
-      summary_.form = choose_form(start_.basis, prompts, options.steps, sharpness(smallest_epsilon()));
+      summary_.form = choose_form(all_.rows, prompts, options.steps, sharpness(smallest_epsilon()));
     }
-    space_ = summary_.form == MergeForm::gram ? make_gram_space(start_.basis, prompts)
-                                              : make_direct_space(start_.basis, prompts);
+    space_ = summary_.form == MergeForm::gram ? make_gram_space(all_.rows, prompts)
+                                              : make_direct_space(all_.rows, prompts);
   }
 
   MergedPrompts run() {
@@ -88,8 +86,9 @@ class OtMerge {
 
   // Φ(0), and P(0) = q ⊗ 1/n: every row spread evenly, before anything is known.
   void place_at_start() {
-    position_ = {Matrix(prompts_, start_.basis.rows()), std::vector<double>(prompts_, 1.0)};
-    for (std::size_t i = 0; i < prompts_; ++i) position_.weights(i, start_.chosen[i]) = 1;
+    position_ = {Matrix(prompts_, all_.rows.rows()), std::vector<double>(prompts_, 1.0)};
+    const auto rows = choose_start(all_, prompts_, options_);
+    for (std::size_t i = 0; i < prompts_; ++i) position_.weights(i, rows[i]) = 1;
     space_->move_to(position_);
     space_->measure(distances_);
     double entropy = 0;
@@ -172,8 +171,7 @@ class OtMerge {
   const MergeOptions& options_;
   const Neighbourhood& all_;
   std::size_t prompts_;
-  double lambda_;  // as it acts: 0 when shrinking is off
-  Start start_;
+  double lambda_;        // as it acts: 0 when shrinking is off
   Matrix mass_and_log_;  // q and log q, [2, N]
   std::unique_ptr<PromptSpace> space_;
   Position position_;  // Φ
@@ -186,9 +184,8 @@ class OtMerge {
 
 }  // namespace
 
-MergedPrompts ot_merge(const Neighbourhood& neighbourhood, MatrixView<const float> previous,
-                       std::size_t prompts, const MergeOptions& options) {
-  return OtMerge(neighbourhood, previous, prompts, options).run();
+MergedPrompts ot_merge(const Neighbourhood& neighbourhood, std::size_t prompts, const MergeOptions& options) {
+  return OtMerge(neighbourhood, prompts, options).run();
 }
 
 }  // namespace dfrost

@@ -14,8 +14,7 @@ struct MergedPrompts {
   MergeSummary summary;
 };
 
-// The options are valid; `previous` is [prompts, d] where options.init asks for it.
-MergedPrompts ot_merge(const Neighbourhood& neighbourhood, MatrixView<const float> previous,
-                       std::size_t prompts, const MergeOptions& options);
+// The options are valid, and the neighbourhood holds the previous prompts where they ask for them.
+MergedPrompts ot_merge(const Neighbourhood& neighbourhood, std::size_t prompts, const MergeOptions& options);
 
 }  // namespace dfrost

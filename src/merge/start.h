@@ -1,4 +1,4 @@
-// Φ(0): the rows that a merge starts from.
+// Φ(0): the rows of the neighbourhood that a merge starts from, one per merged prompt.
 #pragma once
 
 #include <cstddef>
@@ -6,16 +6,10 @@
 
 #include "dfrost/merge.h"
 #include "merge/neighbourhood.h"
-#include "transport/matrix.h"
 
 namespace dfrost {
 
-struct Start {
-  Matrix basis;  // the neighbourhood's rows, then those of `previous` where it is the start
-  std::vector<std::size_t> chosen;  // the row of `basis` that each prompt starts on
-};
-
-Start choose_start(const Neighbourhood& neighbourhood, MatrixView<const float> previous, std::size_t prompts,
-                   const MergeOptions& options);
+std::vector<std::size_t> choose_start(const Neighbourhood& neighbourhood, std::size_t prompts,
+                                      const MergeOptions& options);
 
 }  // namespace dfrost

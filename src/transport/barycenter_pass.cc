@@ -13,10 +13,6 @@ namespace {
 constexpr std::size_t kSmallestBlock = 16;
 constexpr std::size_t kBlocks = 64;
 
-void add_scaled(std::span<const double> from, double scale, std::span<double> to) {
-  for (std::size_t k = 0; k < from.size(); ++k) to[k] += scale * from[k];
-}
-
 }  // namespace
 
 BarycenterPasses::BarycenterPasses(std::span<const Measure> measures, std::span<const double> weights,
@@ -52,7 +48,7 @@ double BarycenterPasses::visit(std::size_t measure, const Matrix& points, Worker
     const auto column_of = worker.assignment.solve(worker.costs);
     for (std::size_t row = 0; row < points_; ++row) {
       distance += worker.costs(row, column_of[row]);
-      add_scaled(worker.prompts.row(row), weight, sums.row(column_of[row]));
+      add_scaled_row(worker.prompts.row(row), weight, sums.row(column_of[row]));
     }
     return distance / size;
   }
@@ -62,7 +58,7 @@ double BarycenterPasses::visit(std::size_t measure, const Matrix& points, Worker
   for (const auto& entry : optimal_plan(
            worker.costs, own_weights.empty() ? std::span<const double>(equal_supply) : own_weights, demand)) {
     distance += entry.mass * worker.costs(entry.from, entry.to);
-    add_scaled(worker.prompts.row(entry.from), weight * size * entry.mass, sums.row(entry.to));
+    add_scaled_row(worker.prompts.row(entry.from), weight * size * entry.mass, sums.row(entry.to));
   }
   return distance;
 }
@@ -80,7 +76,7 @@ BarycenterPasses::Result BarycenterPasses::run(const Matrix& points) {
   });
   result.next_points = Matrix(points_, points.cols());
   for (const auto& sums : block_sums_) {
-    for (std::size_t i = 0; i < points_; ++i) add_scaled(sums.row(i), 1.0, result.next_points.row(i));
+    for (std::size_t i = 0; i < points_; ++i) add_scaled_row(sums.row(i), 1.0, result.next_points.row(i));
   }
   for (std::size_t measure = 0; measure < measures_.size(); ++measure) {
     result.objective += weights_[measure] * result.squared_distances[measure];

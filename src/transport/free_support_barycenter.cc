@@ -5,6 +5,7 @@
 
 #include "base/random.h"
 #include "transport/barycenter_pass.h"
+#include "transport/row_kernels.h"
 #include "transport/seeding.h"
 
 namespace dfrost {
@@ -12,12 +13,10 @@ namespace {
 
 Matrix average_by_index(std::span<const Measure> measures, std::span<const double> weights) {
   Matrix average(measures.front().points.rows(), measures.front().points.cols());
+  Matrix set = average;
   for (std::size_t m = 0; m < measures.size(); ++m) {
-    for (std::size_t r = 0; r < average.rows(); ++r) {
-      const auto from = measures[m].points.row(r);
-      const auto to = average.row(r);
-      for (std::size_t k = 0; k < from.size(); ++k) to[k] += weights[m] * static_cast<double>(from[k]);
-    }
+    set.set_rows(0, measures[m].points);
+    for (std::size_t r = 0; r < set.rows(); ++r) add_scaled_row(set.row(r), weights[m], average.row(r));
   }
   return average;
 }

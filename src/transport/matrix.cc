@@ -4,6 +4,8 @@
 #include <cassert>
 #include <new>
 
+#include "transport/row_kernels.h"
+
 namespace dfrost {
 
 Matrix::Matrix(std::size_t rows, std::size_t cols)
@@ -31,11 +33,8 @@ Matrix& Matrix::operator=(const Matrix& other) {
 void Matrix::fill_with_zeros() { std::fill_n(data_.get(), rows_ * stride_, 0.0); }
 
 void Matrix::set_rows(std::size_t first, MatrixView<const float> values) {
-  assert(first + values.rows() <= rows_ && values.cols() == cols_);
-  for (std::size_t r = 0; r < values.rows(); ++r) {
-    const auto from = values.row(r);
-    std::copy(from.begin(), from.end(), row(first + r).begin());
-  }
+  assert(first + values.rows() <= rows_ && (values.empty() || values.cols() == cols_));
+  for (std::size_t r = 0; r < values.rows(); ++r) widen_row(values.row(r), row(first + r));
 }
 
 void Matrix::copy_to(MatrixView<float> values) const {

@@ -151,6 +151,25 @@ void AddWeightedRows(const Matrix& source, std::span<const std::size_t> rows, co
   }
 }
 
+void AddScaledRow(std::span<const double> from, double scale, std::span<double> to) {
+  const Doubles tag;
+  const Vector factor = hn::Set(tag, scale);
+  for (std::size_t k = 0; k < to.size(); k += hn::Lanes(tag)) {
+    hn::Store(hn::MulAdd(factor, hn::Load(tag, from.data() + k), hn::Load(tag, to.data() + k)), tag,
+              to.data() + k);
+  }
+}
+
+void WidenRow(std::span<const float> from, std::span<double> to) {
+  const Doubles tag;
+  const hn::Rebind<float, Doubles> narrow;
+  std::size_t k = 0;
+  for (; k + hn::Lanes(tag) <= from.size(); k += hn::Lanes(tag)) {
+    hn::Store(hn::PromoteTo(tag, hn::LoadU(narrow, from.data() + k)), tag, to.data() + k);
+  }
+  for (; k < from.size(); ++k) to[k] = from[k];
+}
+
 }  // namespace dfrost::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -160,6 +179,8 @@ namespace dfrost {
 HWY_EXPORT(Gram);
 HWY_EXPORT(SquaredDistances);
 HWY_EXPORT(AddWeightedRows);
+HWY_EXPORT(AddScaledRow);
+HWY_EXPORT(WidenRow);
 
 void gram(const Matrix& rows, Matrix& products) {
   assert(products.rows() == rows.rows() && products.cols() == rows.rows());
@@ -175,6 +196,16 @@ void add_weighted_rows(const Matrix& source, std::span<const std::size_t> rows, 
                        Matrix& sums) {
   assert(sums.cols() == source.cols() && weights.rows() >= rows.size() && weights.cols() >= sums.rows());
   HWY_DYNAMIC_DISPATCH(AddWeightedRows)(source, rows, weights, sums);
+}
+
+void add_scaled_row(std::span<const double> from, double scale, std::span<double> to) {
+  assert(from.size() == to.size());
+  HWY_DYNAMIC_DISPATCH(AddScaledRow)(from, scale, to);
+}
+
+void widen_row(std::span<const float> from, std::span<double> to) {
+  assert(from.size() == to.size());
+  HWY_DYNAMIC_DISPATCH(WidenRow)(from, to);
 }
 
 }  // namespace dfrost

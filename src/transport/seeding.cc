@@ -3,14 +3,10 @@
 #include <algorithm>
 #include <limits>
 
+#include "transport/row_kernels.h"
+
 namespace dfrost {
 namespace {
-
-double squared_distance(std::span<const double> a, std::span<const double> b) {
-  double sum = 0;
-  for (std::size_t k = 0; k < a.size(); ++k) sum += (a[k] - b[k]) * (a[k] - b[k]);
-  return sum;
-}
 
 std::size_t draw(std::span<const double> scores, RandomStream& random) {
   double total = 0;
@@ -31,15 +27,19 @@ std::size_t draw(std::span<const double> scores, RandomStream& random) {
 std::vector<std::size_t> kmeans_plus_plus(const Matrix& points, std::span<const double> weights,
                                           std::size_t count, std::vector<std::size_t> chosen,
                                           RandomStream& random) {
+  chosen.resize(std::min(chosen.size(), count));
+  if (chosen.size() == count) return chosen;
   std::vector<double> nearest(points.rows(), std::numeric_limits<double>::infinity());
   std::vector<double> scores(weights.begin(), weights.end());
+  Matrix latest(1, points.cols()), distances(1, points.rows());
   const auto account_for = [&](std::size_t row) {
+    std::ranges::copy(points.row(row), latest.row(0).begin());
+    squared_distances(latest, points, distances);
     for (std::size_t r = 0; r < points.rows(); ++r) {
-      nearest[r] = std::min(nearest[r], squared_distance(points.row(r), points.row(row)));
+      nearest[r] = std::min(nearest[r], distances(0, r));
       scores[r] = weights[r] * nearest[r];
     }
   };
-  chosen.resize(std::min(chosen.size(), count));
   for (const std::size_t row : chosen) account_for(row);
   while (chosen.size() < count) {
     chosen.push_back(draw(scores, random));
