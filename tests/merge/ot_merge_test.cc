@@ -1,0 +1,243 @@
+#include "merge/ot_merge.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "dfrost/wasserstein.h"
+#include "merge/neighbours.h"
+
+namespace dfrost {
+namespace {
+
+using test::merge_points;
+using test::random_neighbours;
+
+// J never increases, J ≥ J*, Theorem 1's bound holds, every row keeps its mass. Said of every merge in this
+// file.
+void expect_sound(const MergeSummary& summary, const MergeOptions& options, std::size_t rows,
+                  std::size_t prompts) {
+  ASSERT_EQ(summary.objective.size(), summary.steps);
+  const double lowest = -options.epsilon * (std::log(static_cast<double>(rows * prompts)) + 1);
+  double before = summary.initial_objective;
+  for (const double objective : summary.objective) {
+    if (options.epsilon_init == 0) {
+      EXPECT_GE(objective, lowest - 1e-12 * std::abs(lowest));
+      if (summary.reseeds == 0) {
+        EXPECT_LE(objective, before + 1e-12 * (std::abs(before) + std::abs(lowest)));
+      }
+    }
+    before = objective;
+  }
+  EXPECT_TRUE(summary.theorem.held) << summary.theorem.smallest_delta << " > " << summary.theorem.bound;
+  double mass = 0;
+  for (const double cell : summary.plan) mass += cell;
+  EXPECT_NEAR(mass, 1, 1e-12);
+}
+
+TEST(OtMerge, NeverIncreasesTheObjectiveAndKeepsTheoremOneUnderEveryOption) {
+  std::size_t dead = 0, reseeds = 0;
+  for (Seed seed = 0; seed < 150; ++seed) {
+    RandomStream random(seed, "theorem");
+    const std::size_t prompts = 1 + random.below(10), width = 1 + random.below(20);
+    const auto neighbours =
+        random_neighbours(1 + random.below(6), prompts, width, random.uniform(0, 1), random);
+    MergeOptions options;
+    options.epsilon = std::pow(10.0, random.uniform(-5, 2));
+    options.lambda = random.below(5) == 0 ? 0.0 : std::pow(10.0, random.uniform(-4, 1));
+    options.sigma2 = std::pow(10.0, random.uniform(-1, 1));
+    options.steps = 1 + random.below(60);
+    options.epsilon_init = random.below(3) == 0 ? options.epsilon * random.uniform(0.1, 50) : 0;
+    options.init = random.below(2) == 0 ? MergeInit::own : MergeInit::kmeans_plus_plus;
+    options.dead = static_cast<DeadPrompts>(random.below(3));
+    options.shrink = static_cast<Shrink>(random.below(4) == 0);
+    options.form = static_cast<MergeForm>(random.below(3));
+    options.seed = seed;
+    const std::size_t wanted = 1 + random.below(14);
+    const auto merged = merge_points(neighbours, options, wanted);
+    SCOPED_TRACE(seed);
+    expect_sound(merged.summary, options, neighbours.rows(), wanted);
+    dead += merged.summary.dead.size();
+    reseeds += merged.summary.reseeds;
+  }
+  EXPECT_GT(dead, 0u);  // the cases above do reach these paths
+  EXPECT_GT(reseeds, 0u);
+}
+
+TEST(OtMerge, TheGramFormAndTheDirectFormAgree) {
+  for (Seed seed = 0; seed < 20; ++seed) {
+    RandomStream random(seed, "forms");
+    const auto neighbours = random_neighbours(6, 10, 96, random.uniform(0, 0.5), random);
+    MergeOptions options{.epsilon = std::pow(10.0, random.uniform(-3, 1))};
+    options.form = MergeForm::gram;
+    const auto gram = ot_merge(neighbours.gathered(), 10, options);
+    options.form = MergeForm::direct;
+    const auto direct = ot_merge(neighbours.gathered(), 10, options);
+    for (std::size_t i = 0; i < 10; ++i) {
+      for (std::size_t k = 0; k < 96; ++k) EXPECT_NEAR(gram.prompts(i, k), direct.prompts(i, k), 1e-10);
+    }
+    for (std::size_t s = 0; s < options.steps; ++s) {
+      EXPECT_NEAR(gram.summary.objective[s], direct.summary.objective[s], 1e-11);
+      EXPECT_NEAR(gram.summary.delta[s], direct.summary.delta[s], 1e-7);
+    }
+  }
+}
+
+TEST(OtMerge, IsUnchangedWhenAPeerReordersItsPrompts) {
+  for (Seed seed = 0; seed < 10; ++seed) {
+    RandomStream random(seed, "reorder");
+    auto neighbours = random_neighbours(5, 8, 12, 0.2, random);
+    const auto before = merge_points(neighbours, {.epsilon = 0.05}, 8);
+    const auto order = random.permutation(8);
+    const auto original = neighbours.sets[3];
+    for (std::size_t r = 0; r < 8; ++r) {
+      std::ranges::copy(original.view().row(order[r]), neighbours.sets[3].row(r).begin());
+    }
+    const auto after = merge_points(neighbours, {.epsilon = 0.05}, 8);
+    for (std::size_t i = 0; i < before.prompts.values.size(); ++i) {
+      EXPECT_NEAR(before.prompts.values[i], after.prompts.values[i], 1e-6);
+    }
+  }
+}
+
+TEST(OtMerge, GivesTheSameSetInAnotherOrderWhenTheOwnPromptsAreReordered) {
+  RandomStream random(1, "own order");
+  auto neighbours = random_neighbours(4, 6, 10, 0.2, random);
+  const auto before = merge_points(neighbours, {}, 6);
+  auto reversed = neighbours;
+  for (std::size_t r = 0; r < 6; ++r) {
+    std::ranges::copy(neighbours.sets[0].row(5 - r), reversed.sets[0].row(r).begin());
+  }
+  const auto after = merge_points(reversed, {}, 6);
+  EXPECT_LT(wasserstein2_squared({before.prompts.view()}, {after.prompts.view()}).w2_squared, 1e-12);
+}
+
+TEST(OtMerge, ASenderWithManyRowsWeighsNoMoreThanOneWithFew) {
+  RandomStream random(2, "senders");
+  test::Neighbours neighbours;
+  neighbours.sets.push_back(test::random_points(1, 4, random));
+  neighbours.sets.push_back(test::random_points(9, 4, random));
+  const auto merged = merge_points(neighbours, {.lambda = 0, .steps = 3}, 1);
+  for (std::size_t k = 0; k < 4; ++k) {
+    double mean = 0;
+    for (std::size_t r = 0; r < 9; ++r) mean += static_cast<double>(neighbours.sets[1].row(r)[k]) / 9;
+    EXPECT_NEAR(merged.prompts.values[k], (static_cast<double>(neighbours.sets[0].values[k]) + mean) / 2,
+                1e-6);
+  }
+}
+
+TEST(OtMerge, SendersWeighWhatTheCallerSays) {
+  RandomStream random(3, "weights");
+  const auto neighbours = random_neighbours(3, 1, 4, 1, random);
+  const auto views = neighbours.views();
+  const std::vector<double> weights = {0.5, 0.5, 0.0};
+  test::Points merged(1, 4);
+  const auto summary = merge({.senders = views, .weights = weights}, {.lambda = 0}, merged.view());
+  EXPECT_TRUE(std::isfinite(summary.objective.back()));
+  for (std::size_t k = 0; k < 4; ++k) {
+    EXPECT_FLOAT_EQ(merged.values[k], (neighbours.sets[0].values[k] + neighbours.sets[1].values[k]) / 2);
+  }
+}
+
+TEST(OtMerge, DeadPromptsBecomeZeroOrStayOrMoveOntoTheWorstServedRow) {
+  // Two tight groups, and a third prompt that starts between others' rows but far from all.
+  test::Neighbours neighbours;
+  neighbours.sets.push_back(test::Points(3, 1, {0.0f, 10.0f, 4.0f}));
+  neighbours.sets.push_back(test::Points(3, 1, {0.1f, 10.1f, 10.3f}));
+  const test::Points start(3, 1, {0.0f, 10.0f, -50.0f});
+  const auto run = [&](DeadPrompts dead) {
+    test::Merged result{test::Points(3, 1), {}};
+    const auto views = neighbours.views();
+    result.summary = merge({.senders = views, .previous = start.view()},
+                           {.epsilon = 0.1, .lambda = 1e-4, .init = MergeInit::previous, .dead = dead},
+                           result.prompts.view());
+    return result;
+  };
+  const auto paper = run(DeadPrompts::paper), keep = run(DeadPrompts::keep),
+             reseed = run(DeadPrompts::reseed);
+  EXPECT_EQ(keep.summary.dead, std::vector<std::size_t>{2});
+  EXPECT_FLOAT_EQ(keep.prompts.values[2], -50);
+  EXPECT_GT(reseed.summary.reseeds, 0u);
+  EXPECT_TRUE(reseed.summary.dead.empty());
+  EXPECT_NEAR(reseed.prompts.values[2], 4, 0.01);
+  // At zero it is near a group of rows and comes to life again: the first step alone shows the rule.
+  test::Points once(3, 1);
+  const auto views = neighbours.views();
+  const auto summary = merge({.senders = views, .previous = start.view()},
+                             {.epsilon = 0.1, .steps = 1, .init = MergeInit::previous}, once.view());
+  EXPECT_EQ(summary.dead, std::vector<std::size_t>{2});
+  EXPECT_EQ(once.values[2], 0);
+  EXPECT_TRUE(paper.summary.dead.empty());
+}
+
+TEST(OtMerge, ShrinkOffIsLambdaZero) {
+  RandomStream random(4, "shrink");
+  const auto neighbours = random_neighbours(3, 5, 6, 0.1, random);
+  const auto off = merge_points(neighbours, {.lambda = 0.5, .shrink = Shrink::off}, 5);
+  const auto zero = merge_points(neighbours, {.lambda = 0}, 5);
+  EXPECT_EQ(off.prompts.values, zero.prompts.values);
+  EXPECT_TRUE(std::isinf(off.summary.theorem.bound));
+}
+
+TEST(OtMerge, StopsEarlyOnlyWhenAsked) {
+  RandomStream random(5, "stop");
+  const auto neighbours = random_neighbours(3, 5, 6, 0.1, random);
+  const auto all = merge_points(neighbours, {}, 5), early = merge_points(neighbours, {.early_stop = true}, 5);
+  EXPECT_EQ(all.summary.steps, 50u);
+  EXPECT_TRUE(all.summary.converged);
+  EXPECT_LT(early.summary.steps, 50u);
+  EXPECT_LT(early.summary.delta.back(), 1e-6);
+  EXPECT_GE(*std::min_element(early.summary.delta.begin(), early.summary.delta.end() - 1), 1e-6);
+  EXPECT_FALSE(merge_points(neighbours, {.steps = 1}, 5).summary.converged);
+}
+
+TEST(OtMerge, AnnealingEndsAtTheAskedEpsilonAndFindsNoWorseAnAnswerOnAverage) {
+  double plain = 0, annealed = 0;
+  for (Seed seed = 0; seed < 30; ++seed) {
+    RandomStream random(seed, "anneal");
+    const auto neighbours = random_neighbours(6, 5, 2, 0.3, random);
+    const MergeOptions options{.epsilon = 0.01, .init = MergeInit::kmeans_plus_plus, .seed = seed};
+    auto slowly = options;
+    slowly.epsilon_init = 1;
+    plain += merge_points(neighbours, options, 5).summary.objective.back();
+    annealed += merge_points(neighbours, slowly, 5).summary.objective.back();
+  }
+  EXPECT_LT(annealed, plain);
+  // One annealed step is a step at the target.
+  RandomStream random(1, "one");
+  const auto neighbours = random_neighbours(3, 4, 3, 0.3, random);
+  EXPECT_EQ(merge_points(neighbours, {.steps = 1, .epsilon_init = 9}, 4).prompts.values,
+            merge_points(neighbours, {.steps = 1}, 4).prompts.values);
+}
+
+TEST(OtMerge, StartsWhereItIsTold) {
+  RandomStream random(6, "init");
+  const auto neighbours = random_neighbours(3, 4, 3, 0.01, random);
+  const auto views = neighbours.views();
+  // With one step and a hard softmax, each start keeps the rows nearest to it.
+  const auto previous = neighbours.sets[2];
+  test::Points own(4, 3), from_previous(4, 3), drawn(4, 3), drawn_again(4, 3);
+  merge({.senders = views}, {}, own.view());
+  merge({.senders = views, .previous = previous.view()}, {.init = MergeInit::previous}, from_previous.view());
+  EXPECT_LT(wasserstein2_squared({own.view()}, {from_previous.view()}).w2_squared, 1e-10);
+  const MergeOptions draw{.init = MergeInit::kmeans_plus_plus, .seed = 5};
+  merge({.senders = views}, draw, drawn.view());
+  merge({.senders = views}, draw, drawn_again.view());
+  EXPECT_EQ(drawn.values, drawn_again.values);
+}
+
+TEST(OtMerge, OffIndexMassIsZeroForAlignedSendersAndAllForRotatedOnes) {
+  RandomStream random(7, "index");
+  auto neighbours = random_neighbours(4, 6, 20, 0.01, random);
+  EXPECT_LT(merge_points(neighbours, {}, 6).summary.off_index_mass, 1e-9);
+  // Three of four senders move every prompt to the next index.
+  for (std::size_t s = 1; s < 4; ++s) {
+    std::rotate(neighbours.sets[s].values.begin(), neighbours.sets[s].values.begin() + 20,
+                neighbours.sets[s].values.end());
+  }
+  EXPECT_NEAR(merge_points(neighbours, {}, 6).summary.off_index_mass, 0.75, 1e-9);
+}
+
+}  // namespace
+}  // namespace dfrost

@@ -1,0 +1,74 @@
+#include "merge/prompt_space.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "support/numbers.h"
+
+namespace dfrost {
+namespace {
+
+Position random_position(std::size_t prompts, std::size_t rows, RandomStream& random) {
+  Position position{Matrix(prompts, rows), std::vector<double>(prompts)};
+  for (std::size_t i = 0; i < prompts; ++i) {
+    double sum = 1e-3;
+    // Column masses differ by many orders of magnitude, and some rows carry nothing.
+    const double size = std::pow(10.0, random.uniform(-9, 0));
+    for (double& weight : position.weights.row(i))
+      sum += weight = random.below(2) ? 0.0 : size * random.uniform();
+    position.scale[i] = 1 / sum;
+  }
+  return position;
+}
+
+TEST(PromptSpace, BothFormsAgreeOnEveryMove) {
+  for (Seed seed = 0; seed < 20; ++seed) {
+    RandomStream random(seed, "space");
+    const std::size_t rows = 2 + random.below(60), prompts = 1 + random.below(11),
+                      width = 1 + random.below(40);
+    const Matrix z(test::random_points(rows, width, random).view());
+    const auto gram = make_gram_space(z, prompts), direct = make_direct_space(z, prompts);
+    Matrix from_gram(prompts, rows), from_direct(prompts, rows);
+    for (int move = 0; move < 12; ++move) {
+      const auto position = random_position(prompts, rows, random);
+      const double a = gram->move_to(position), b = direct->move_to(position);
+      EXPECT_NEAR(a, b, 1e-12 * (1 + b));
+      EXPECT_NEAR(gram->squared_norm(), direct->squared_norm(), 1e-12 * (1 + direct->squared_norm()));
+      gram->measure(from_gram);
+      direct->measure(from_direct);
+      const Matrix left = gram->prompts(), right = direct->prompts();
+      for (std::size_t i = 0; i < prompts; ++i) {
+        for (std::size_t k = 0; k < rows; ++k) {
+          EXPECT_NEAR(from_gram(i, k), from_direct(i, k), 1e-12 * (1 + from_direct(i, k)));
+        }
+        for (std::size_t k = 0; k < width; ++k) EXPECT_NEAR(left(i, k), right(i, k), 1e-12);
+      }
+    }
+  }
+}
+
+TEST(PromptSpace, StandingStillMovesNothing) {
+  RandomStream random(3, "still");
+  const Matrix z(test::random_points(20, 5, random).view());
+  const auto position = random_position(4, 20, random);
+  const auto gram = make_gram_space(z, 4), direct = make_direct_space(z, 4);
+  for (const auto& space : {gram.get(), direct.get()}) {
+    space->move_to(position);
+    EXPECT_EQ(space->move_to(position), 0);
+  }
+}
+
+TEST(ChooseForm, TakesTheCheaperOneAndTheDirectOneWhereGramSpaceWouldLoseDigits) {
+  RandomStream random(4, "form");
+  const Matrix few(test::random_points(60, 768, random, 0.02).view());
+  const Matrix many(test::random_points(900, 8, random, 0.02).view());
+  const Matrix large(test::random_points(60, 768, random, 1e15).view());
+  EXPECT_EQ(choose_form(few, 10, 50, 50), MergeForm::gram);
+  EXPECT_EQ(choose_form(many, 10, 50, 50), MergeForm::direct);
+  EXPECT_EQ(choose_form(large, 10, 50, 50), MergeForm::direct);
+  EXPECT_EQ(choose_form(few, 10, 50, 1e12), MergeForm::direct);
+}
+
+}  // namespace
+}  // namespace dfrost
