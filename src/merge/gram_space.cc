@@ -15,7 +15,7 @@ constexpr double kNegligible = 1e-18;
 
 // w·K is carried from step to step by what changed in w, together with the rounding of every size that a
 // prompt's weights have had. When they fall below this share of their largest size, it is computed anew.
-constexpr double kCollapse = 1e-2;
+constexpr double kCollapse = 0.1;
 
 class GramSpace final : public PromptSpace {
  public:
