@@ -11,8 +11,8 @@
 namespace dfrost {
 namespace {
 
-[[noreturn]] void fail(std::string message, std::string hint = {}) {
-  throw Error(ErrorCode::data_loss, std::move(message), std::move(hint));
+[[noreturn]] void fail(const std::string& message, std::string hint = {}) {
+  throw Error(ErrorCode::data_loss, message, std::move(hint));
 }
 
 // The tensors of a checkpoint, ticked off as the model asks for them.

@@ -84,10 +84,10 @@ constexpr std::array kRefused = {
     NamedOpcode{'S', "STRING"},
 };
 
-[[noreturn]] void fail(std::string message) { throw Error(ErrorCode::data_loss, std::move(message)); }
+[[noreturn]] void fail(const std::string& message) { throw Error(ErrorCode::data_loss, message); }
 
-[[noreturn]] void refuse(std::string message) {
-  throw Error(ErrorCode::unimplemented, std::move(message),
+[[noreturn]] void refuse(const std::string& message) {
+  throw Error(ErrorCode::unimplemented, message,
               "only a plain state dict is read, and nothing in the file is executed; save one with "
               "torch.save(model.state_dict(), path)");
 }

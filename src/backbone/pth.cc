@@ -42,7 +42,7 @@ constexpr auto kGlobals = [] {
   return names;
 }();
 
-[[noreturn]] void fail(std::string message) { throw Error(ErrorCode::data_loss, std::move(message)); }
+[[noreturn]] void fail(const std::string& message) { throw Error(ErrorCode::data_loss, message); }
 
 // The files of the archive that a state dict needs; all stand in one folder, named after the archive.
 struct Archive {

@@ -35,7 +35,7 @@ struct Entry {
   std::uint64_t local_offset = 0;
 };
 
-[[noreturn]] void fail(std::string message) { throw Error(ErrorCode::data_loss, std::move(message)); }
+[[noreturn]] void fail(const std::string& message) { throw Error(ErrorCode::data_loss, message); }
 
 std::span<const std::byte> slice(std::span<const std::byte> archive, std::uint64_t offset, std::uint64_t size,
                                  const std::string& what) {

@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kLengthBytes = 8;
 constexpr std::size_t kLongestHeader = 100'000'000;
 
-[[noreturn]] void fail(std::string message) { throw Error(ErrorCode::data_loss, std::move(message)); }
+[[noreturn]] void fail(const std::string& message) { throw Error(ErrorCode::data_loss, message); }
 
 std::string_view header_text(std::span<const std::byte> bytes) {
   if (bytes.size() < kLengthBytes) {

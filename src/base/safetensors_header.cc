@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMostDimensions = 16;
 
-[[noreturn]] void fail(std::string message) { throw Error(ErrorCode::data_loss, std::move(message)); }
+[[noreturn]] void fail(const std::string& message) { throw Error(ErrorCode::data_loss, message); }
 
 // Follows the header through the five places it can be in. Anything that the place does not allow throws, so
 // nesting cannot go deeper than tensor → array.

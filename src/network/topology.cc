@@ -16,8 +16,8 @@
 namespace dfrost {
 namespace {
 
-[[noreturn]] void refuse(std::string message, std::string hint) {
-  throw Error(ErrorCode::invalid_argument, std::move(message), std::move(hint)).at("network.degree");
+[[noreturn]] void refuse(const std::string& message, std::string hint) {
+  throw Error(ErrorCode::invalid_argument, message, std::move(hint)).at("network.degree");
 }
 
 bool has_places(TopologyKind kind) {

@@ -35,8 +35,8 @@ PoolChoice parse_pool_choice(std::string_view word) {
 }
 
 void HeadOptions::validate(const Geometry& geometry) const {
-  const auto refuse = [](const char* place, std::string message, std::string hint = {}) {
-    throw Error(ErrorCode::invalid_argument, std::move(message), std::move(hint)).at(place);
+  const auto refuse = [](const char* place, const std::string& message, std::string hint = {}) {
+    throw Error(ErrorCode::invalid_argument, message, std::move(hint)).at(place);
   };
   if (classes < 2) refuse("head.classes", fmt::format("{} classes: nothing to tell apart", classes));
   if (kind == HeadKind::mlp && std::ranges::count(hidden, std::size_t{0}) > 0)
@@ -48,8 +48,8 @@ void HeadOptions::validate(const Geometry& geometry) const {
 }
 
 void PromptOptions::validate() const {
-  const auto refuse = [](const char* place, std::string message) {
-    throw Error(ErrorCode::invalid_argument, std::move(message)).at(place);
+  const auto refuse = [](const char* place, const std::string& message) {
+    throw Error(ErrorCode::invalid_argument, message).at(place);
   };
   if (count == 0) refuse("prompts.count", "an image needs at least one prompt");
   if (pool != 0 && pool < count)
