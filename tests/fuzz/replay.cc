@@ -3,17 +3,16 @@
 // new hands out: a target that states a bound (fuzz_memory_bound) fails if an input makes it ask for more.
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <new>
 #include <string>
 #include <vector>
 
 #include "base/file.h"
 #include "base/random.h"
+#include "fuzz/counted_memory.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
@@ -22,39 +21,13 @@ __attribute__((weak)) std::size_t fuzz_memory_bound(std::size_t input_bytes);
 
 namespace {
 
-constexpr std::size_t kHeader = 16;  // keeps the alignment that new promises
-std::atomic<std::size_t> held_bytes{0};
-std::atomic<std::size_t> most_bytes{0};
-
-}  // namespace
-
-void* operator new(std::size_t size) {
-  auto* block = static_cast<char*>(std::malloc(size + kHeader));
-  if (block == nullptr) throw std::bad_alloc();
-  *reinterpret_cast<std::size_t*>(block) = size;
-  const std::size_t held = held_bytes.fetch_add(size) + size;
-  most_bytes.store(std::max(most_bytes.load(), held));
-  return block + kHeader;
-}
-
-void operator delete(void* pointer) noexcept {
-  if (pointer == nullptr) return;
-  char* block = static_cast<char*>(pointer) - kHeader;
-  held_bytes.fetch_sub(*reinterpret_cast<std::size_t*>(block));
-  std::free(block);
-}
-
-void operator delete(void* pointer, std::size_t) noexcept { operator delete(pointer); }
-
-namespace {
-
-// One input; false if it took more memory than the target promises, or kept some.
+// One input; false if it took more memory than the target promises.
 bool run_within_bound(const std::string& bytes, const std::string& name) {
-  const std::size_t before = held_bytes;
-  most_bytes.store(before);
+  const std::size_t before = dfrost::test::held_bytes();
+  dfrost::test::reset_most_held();
   LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
   if (fuzz_memory_bound == nullptr) return true;
-  const std::size_t used = most_bytes - before;
+  const std::size_t used = dfrost::test::most_held_bytes() - before;
   if (used <= fuzz_memory_bound(bytes.size())) return true;
   std::printf("%s: %zu bytes of input took %zu bytes of memory, more than %zu\n", name.c_str(), bytes.size(),
               used, fuzz_memory_bound(bytes.size()));
