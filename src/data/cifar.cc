@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/file.h"
+#include "base/json.h"
 #include "data/bad_file.h"
 #include "data/image_file.h"
 #include "data/inflate.h"
@@ -56,53 +55,19 @@ PictureSet read_cifar_records(const std::filesystem::path& path, std::size_t cla
 }
 
 std::vector<int> parse_label_json(std::string_view text, const std::string& place, std::size_t classes) {
-  // A flat array of small numbers: any other event of the parser ends it, so that no tree is ever built.
-  struct Labels : nlohmann::json::json_sax_t {
-    std::vector<int> values;
-    std::size_t classes = 0;
-    int depth = 0;
-    std::string problem;
-    std::size_t problem_at = 0;
-
-    bool refuse(std::string what) {
-      problem = std::move(what);
-      return false;
+  const nlohmann::json list = parse_json(text, place);
+  if (!list.is_array()) throw bad_file(place, 0, "is not a list of labels");
+  std::vector<int> labels;
+  labels.reserve(list.size());
+  for (const auto& entry : list) {
+    if (!entry.is_number_unsigned() || entry.get<std::uint64_t>() >= classes) {
+      throw Error(ErrorCode::data_loss, fmt::format("{}: the label of picture {} is no number below {}",
+                                                    place, labels.size(), classes))
+          .at(fmt::format("{}, entry {}", place, labels.size()));
     }
-    bool null() override { return refuse("expected a label, found null"); }
-    bool boolean(bool) override { return refuse("expected a label, found a boolean"); }
-    bool number_integer(number_integer_t) override { return refuse("found a negative label"); }
-    bool number_unsigned(number_unsigned_t value) override {
-      if (depth != 1) return refuse("expected an array of labels");
-      if (value >= classes) {
-        return refuse(
-            fmt::format("picture {} has label {}, but there are {} classes", values.size(), value, classes));
-      }
-      values.push_back(static_cast<int>(value));
-      return true;
-    }
-    bool number_float(number_float_t, const string_t&) override { return refuse("found a fractional label"); }
-    bool string(string_t&) override { return refuse("expected a label, found text"); }
-    bool binary(binary_t&) override { return refuse("expected a label, found bytes"); }
-    bool start_object(std::size_t) override { return refuse("expected an array of labels, found an object"); }
-    bool key(string_t&) override { return refuse("expected an array of labels, found an object"); }
-    bool end_object() override { return false; }
-    bool start_array(std::size_t) override {
-      return ++depth == 1 || refuse("expected a flat array of labels");
-    }
-    bool end_array() override { return --depth == 0; }
-    bool parse_error(std::size_t at, const std::string&, const nlohmann::detail::exception&) override {
-      problem_at = at;
-      return refuse("is not valid JSON");
-    }
-  } labels;
-  labels.classes = classes;
-  if (!nlohmann::json::sax_parse(text, &labels)) {
-    if (labels.problem_at != 0) throw bad_file(place, labels.problem_at, labels.problem);
-    // The parser tells positions only of what is not JSON; the entry's number serves as well.
-    throw Error(ErrorCode::data_loss, fmt::format("{}: {}", place, labels.problem))
-        .at(fmt::format("{}, entry {}", place, labels.values.size()));
+    labels.push_back(entry.get<int>());
   }
-  return std::move(labels.values);
+  return labels;
 }
 
 PictureSet read_cifar_png_batch(const std::filesystem::path& batch) {

@@ -124,6 +124,22 @@ def write_folder():
         expect("folder", split, images[order], labels[order])
 
 
+def write_named_folders(layout, names, classes, side, suffix):
+    """CINIC-10 (colour PNG) and MMAFEDB (grey JPEG, as Pillow decodes it again), in the folders of their archives."""
+    path = folder(layout)
+    for split, count in (("train", 23), ("val", 12), ("test", 11)):
+        images, labels = pictures(count, side, 3 if suffix == "png" else 1)
+        labels = labels % classes
+        order = np.argsort(labels, kind="stable")
+        for i in order:
+            target = path / {"val": "valid"}.get(split, split) / names[labels[i]]
+            target.mkdir(parents=True, exist_ok=True)
+            file = target / f"{i:04}.{suffix}"
+            Image.fromarray(images[i].squeeze()).save(file)
+            images[i] = np.asarray(Image.open(file)).reshape(images[i].shape)
+        expect(layout, split, images[order], labels[order])
+
+
 def write_csv():
     path = folder("csv")
     rows = []
@@ -169,3 +185,5 @@ write_mnist_m()
 write_folder()
 write_csv()
 write_notmnist()
+write_named_folders("cinic10", "airplane automobile bird cat deer dog frog horse ship truck".split(), 10, 32, "png")
+write_named_folders("mmafedb", "angry disgust fear happy neutral sad surprise".split(), 7, 48, "jpg")

@@ -99,6 +99,15 @@ TEST_F(Readers, ReadAnyImageFolderWithItsThreeSplits) {
   expect_as_written(dataset, "folder");
 }
 
+TEST_F(Readers, ReadTheFoldersOfCinicAndMmafedb) {
+  for (const char* name : {"cinic10", "mmafedb"}) {
+    const Dataset dataset = open(name, name);
+    EXPECT_EQ(dataset.class_names, find_dataset_info(name)->class_names);
+    EXPECT_EQ(dataset.skipped.count(), 0u);
+    expect_as_written(dataset, name);
+  }
+}
+
 TEST_F(Readers, ReadAnyCsvOfPathAndLabel) {
   const Dataset dataset = open("mine", "csv", "list.csv");
   EXPECT_EQ(dataset.class_names[3], "the \"3\"");
@@ -154,7 +163,7 @@ TEST_F(Readers, NameFileAndOffsetOfACorruptedByteInEveryFormat) {
   spoil("svhn-mat-plain/train_32x32.mat", 126, 'X');
   expect_refused("svhn", "svhn-mat-plain", "train_32x32.mat, byte 126");
   spoil("cifar-png/train_lables.json", 1, 'x');
-  expect_refused("cifar10", "cifar-png", "train_lables.json, byte 2");
+  expect_refused("cifar10", "cifar-png", "train_lables.json, line 1");
   spoil("mnist-m/mnist_m_test_labels.txt", 13, 'x');
   expect_refused("mnist-m", "mnist-m", "mnist_m_test_labels.txt, line 1");
   for (const auto& entry : fs::directory_iterator(folder_->path())) fs::remove_all(entry.path());
@@ -185,6 +194,18 @@ TEST_F(Readers, RefuseEveryTruncationOfEveryBinaryFormat) {
   refuses("records/test.bin", [&](auto bytes) { parse_cifar_records(to_vector(bytes), "records", 10); });
   refuses("svhn-mat/train_32x32.mat", [](auto bytes) { parse_svhn_mat(bytes, "mat"); });
   refuses("svhn-mat-plain/test_32x32.mat", [](auto bytes) { parse_svhn_mat(bytes, "mat"); });
+}
+
+TEST(LabelJson, NamesTheEntryThatIsNoLabel) {
+  const auto refused = [](std::string_view text, const std::string& part) {
+    test::expect_error(ErrorCode::data_loss, part, [&] { parse_label_json(text, "labels.json", 10); });
+  };
+  refused("[1, 2, 10]", "labels.json, entry 2");
+  refused("[1, -2]", "entry 1");
+  refused("[1, 2.5]", "entry 1");
+  refused("[[1]]", "entry 0");
+  refused("{}", "not a list of labels");
+  EXPECT_EQ(parse_label_json("[1, 9, 0]", "labels.json", 10), (std::vector<int>{1, 9, 0}));
 }
 
 TEST(Csv, NamesTheLineOfWhatItCannotRead) {
