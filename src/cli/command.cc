@@ -132,6 +132,11 @@ void add_json_flag(CLI::App& command, bool& json) {
   command.add_flag("--json", json, "Print one JSON document instead of text");
 }
 
+void add_set_option(CLI::App& command, std::vector<std::string>& overrides) {
+  command.add_option("--set", overrides, "Change a key: section.key=value; may be given several times")
+      ->allow_extra_args(false);
+}
+
 void print_json(const nlohmann::ordered_json& document) { fmt::print("{}\n", document.dump(2)); }
 
 int run(CLI::App& app, int argc, const char* const* argv) {

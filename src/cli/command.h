@@ -24,6 +24,9 @@ CLI::App* add_command(CLI::App& parent, const std::string& name, const std::stri
 // Declares --json on a subcommand that prints results.
 void add_json_flag(CLI::App& command, bool& json);
 
+// Declares --set section.key=value on a subcommand that takes an experiment file.
+void add_set_option(CLI::App& command, std::vector<std::string>& overrides);
+
 // One JSON document on stdout.
 void print_json(const nlohmann::ordered_json& document);
 
@@ -39,6 +42,7 @@ void add_bench_commands(CLI::App& app);
 void add_bench_data_command(CLI::App& bench);
 void add_bench_step_command(CLI::App& bench);
 void add_classify_command(CLI::App& app);
+void add_config_commands(CLI::App& app);
 void add_data_commands(CLI::App& app);
 void add_data_get_command(CLI::App& data);
 void add_partition_commands(CLI::App& app);

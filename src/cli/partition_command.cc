@@ -3,10 +3,10 @@
 #include <memory>
 
 #include "cli/command.h"
-#include "cli/data_config.h"
 #include "data/image_file.h"
 #include "partition/heat_map.h"
 #include "partition/partition_file.h"
+#include "run/config_file.h"
 
 namespace dfrost::cli {
 namespace {
@@ -16,6 +16,7 @@ using Table = std::vector<std::vector<std::size_t>>;
 
 struct ShowArguments {
   std::string config;
+  std::vector<std::string> overrides;
   std::string picture = "partition.png";
   std::string save;
   bool json = false;
@@ -49,7 +50,7 @@ void print_domain(const Domain& domain, const Table& table) {
   if (domain.skipped.count() > 0) fmt::print("note: {} files skipped\n", domain.skipped.count());
 }
 
-Json to_json(const PooledSet& pool, const Table& table, const DataConfig& config) {
+Json to_json(const PooledSet& pool, const Table& table, const RunConfig& config) {
   Json domains = Json::array();
   for (const Domain& domain : pool.domains) {
     domains.push_back({{"name", domain.name},
@@ -61,7 +62,7 @@ Json to_json(const PooledSet& pool, const Table& table, const DataConfig& config
                        {"notes", domain.notes}});
   }
   return {{"kind", to_string(config.partition.kind)},
-          {"seed", config.pool.seed},
+          {"seed", config.run.seed},
           {"clients", table.size()},
           {"classes", pool.classes()},
           {"domains", domains},
@@ -69,12 +70,12 @@ Json to_json(const PooledSet& pool, const Table& table, const DataConfig& config
 }
 
 void show(const ShowArguments& arguments) {
-  const DataConfig config = read_data_config(arguments.config);
+  const RunConfig config = load_config(arguments.config, arguments.overrides, ConfigScope::data);
   ThreadPool threads;
-  const PooledSet pool = open_pool(config.pool, {.pool = &threads});
-  const Partition partition = make_partition(pool, config.partition, config.pool.seed);
+  const PooledSet pool = open_pool(config.pool(), {.pool = &threads});
+  const Partition partition = make_partition(pool, config.partition, config.run.seed);
   const Table table = count_table(partition, pool.train.labels, pool.classes());
-  const std::string title = describe(config.partition, config.pool.seed);
+  const std::string title = describe(config.partition, config.run.seed);
   const Image map =
       partition_heat_map(partition, pool, fmt::format("{} clients, {}", partition.clients.size(), title));
   write_png(arguments.picture, map.view());
@@ -100,6 +101,7 @@ void add_partition_commands(CLI::App& app) {
       ->add_option("config", arguments->config,
                    "An experiment's TOML file: its [data] and [partition] and run.seed")
       ->required();
+  add_set_option(*command, arguments->overrides);
   command->add_option("--picture", arguments->picture, "Where the heat map goes (PNG)")
       ->capture_default_str();
   command->add_option("--save", arguments->save, "Also write who holds what, as picture,client lines");

@@ -1,0 +1,140 @@
+#include "run/config_presets.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/quote.h"
+#include "base/suggest.h"
+#include "dfrost/error.h"
+#include "train/method.h"
+
+namespace dfrost {
+namespace {
+
+std::vector<MethodPreset> make_methods() {
+  std::vector<MethodPreset> methods = {
+      {"dfrost", "D-FROST", "Adam for five epochs; prompts merged by optimal transport, heads averaged"},
+      {"d-psgd", "D-PSGD-PT", "plain SGD for one epoch; prompts and heads averaged by index"},
+      {"dfedavgm", "DFedAvgM-PT", "SGD with momentum for five epochs; prompts and heads averaged by index"},
+      {"dfedsam", "DFedSAM-PT", "adaptive SAM over SGD with momentum for five epochs; averaged by index"},
+  };
+  for (std::size_t i = 0; i < 4; ++i) {
+    const MethodPreset plain = methods[i];
+    methods.push_back(
+        {plain.name + "+", plain.title + "+",
+         fmt::format("{} with a pool of 20 prompts, of which each picture uses 10", plain.title)});
+  }
+  methods.push_back({"local", "local training", "trains as D-FROST does, and nobody exchanges anything"});
+  methods.push_back(
+      {"central", "central training", "trains as D-FROST does, on one client that has all pictures"});
+  return methods;
+}
+
+// The half of the method that is a client's own is declared where it is implemented.
+void apply_local_half(RunConfig& config, std::string_view name) {
+  const LocalMethod& method = local_method(name);
+  config.train = method.train;
+  static_cast<PromptOptions&>(config.prompts) = method.prompts;
+}
+
+RunConfig with_domains(std::initializer_list<const char*> names, std::size_t train, std::size_t test) {
+  RunConfig config;
+  config.data.domains.clear();
+  for (const char* name : names) config.data.domains.push_back({.name = name});
+  config.data.train_per_domain = train;
+  config.data.test_per_domain = test;
+  return config;
+}
+
+RunConfig five() {
+  RunConfig config;
+  config.run.name = "five";
+  return config;
+}
+
+RunConfig four() {
+  const PoolOptions pool = *pool_preset("four");
+  RunConfig config;
+  config.run.name = "four";
+  config.data.domains = pool.domains;
+  config.data.train_per_domain = pool.train_per_domain;
+  config.data.test_per_domain = pool.test_per_domain;
+  config.network.topology.degree = 4;
+  return config;
+}
+
+RunConfig demo() {
+  RunConfig config = with_domains({"mnist", "fashion-mnist", "cifar10"}, 1'500, 300);
+  config.run.name = "demo";
+  config.run.rounds = 5;
+  config.backbone.path = "deit-tiny";
+  config.partition.kind = PartitionKind::extreme;
+  config.partition.clients_per_domain = 10;
+  config.network.topology.degree = 4;
+  config.evaluate.clients = 6;
+  config.evaluate.samples = 100;
+  return config;
+}
+
+RunConfig mine() {
+  RunConfig config = with_domains({}, 0, 0);
+  config.data.domains.push_back({.name = "mine", .path = "pictures"});
+  config.run.name = "mine";
+  config.run.rounds = 10;
+  config.backbone.path = "deit-tiny";
+  config.partition.clients_per_domain = 6;
+  config.partition.min_per_client = 1;
+  config.network.topology.kind = TopologyKind::ring;
+  config.evaluate.clients = 0;
+  config.evaluate.samples = 0;
+  return config;
+}
+
+template <typename Preset>
+const Preset& find_preset(std::span<const Preset> presets, std::string_view what, std::string_view name) {
+  std::vector<std::string> names;
+  for (const auto& preset : presets) {
+    if (preset.name == name) return preset;
+    names.push_back(preset.name);
+  }
+  const auto near = nearest(name, names);
+  throw Error(
+      ErrorCode::invalid_argument, fmt::format("there is no {} {}", what, quote_name(name)),
+      near ? fmt::format("did you mean '{}'?", *near) : fmt::format("there are {}", fmt::join(names, ", ")));
+}
+
+}  // namespace
+
+std::span<const MethodPreset> method_presets() {
+  static const std::vector<MethodPreset> methods = make_methods();
+  return methods;
+}
+
+void apply_method(RunConfig& config, std::string_view name) {
+  config.method.name = find_preset(method_presets(), "method", name).name;
+  const bool alone = name == "local" || name == "central";
+  apply_local_half(config, alone ? "dfrost" : name);
+  config.method.cooperation = name == "local"     ? Cooperation::none
+                              : name == "central" ? Cooperation::central
+                                                  : Cooperation::peers;
+  const bool transports = alone || name.starts_with("dfrost");
+  config.merge.kind = transports ? MergeKind::ot : MergeKind::average;
+}
+
+std::span<const ExperimentPreset> experiment_presets() {
+  static const std::vector<ExperimentPreset> presets = {
+      {"five", "the paper's FiveDataset: 5 domains, 50 classes, 50 clients", five()},
+      {"four", "the paper's FourDataset: 4 domains, 37 classes, 40 clients", four()},
+      {"demo", "three small domains, 30 clients, extreme label skew: minutes on a laptop", demo()},
+      {"mine", "a folder of your own pictures, one folder per class, split over 6 clients", mine()},
+  };
+  return presets;
+}
+
+const ExperimentPreset& experiment_preset(std::string_view name) {
+  return find_preset(experiment_presets(), "experiment", name);
+}
+
+}  // namespace dfrost
