@@ -45,6 +45,8 @@ nlohmann::json parse_json(std::string_view text, const std::string& place) {
     const auto before = text.substr(0, std::min(text.size(), error.byte));
     const auto line = 1 + std::count(before.begin(), before.end(), '\n');
     throw Error(ErrorCode::data_loss, "not valid JSON").at(fmt::format("{}, line {}", place, line));
+  } catch (const nlohmann::json::out_of_range&) {
+    throw Error(ErrorCode::data_loss, "has a number too large for a double").at(place);
   } catch (Error& error) {
     error.at(place);
     throw;

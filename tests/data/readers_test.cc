@@ -205,6 +205,7 @@ TEST(LabelJson, NamesTheEntryThatIsNoLabel) {
   refused("[1, 2.5]", "entry 1");
   refused("[[1]]", "entry 0");
   refused("{}", "not a list of labels");
+  refused("[1E44441]", "too large");  // found by the fuzzer: it left the parser as another exception
   EXPECT_EQ(parse_label_json("[1, 9, 0]", "labels.json", 10), (std::vector<int>{1, 9, 0}));
 }
 
