@@ -71,6 +71,11 @@ ClientState make_client_state(const AdapterOptions& adapter, const Geometry& geo
   return state;
 }
 
+void require_fit(const ClientState& state, const AdapterOptions& adapter, const Geometry& geometry) {
+  if (state.layout != layout_of(adapter, geometry) || state.values.size() != state.layout.size())
+    throw Error(ErrorCode::failed_precondition, "the client's state was not made for this adapter");
+}
+
 std::vector<FloatTensor> tensors_of(const ClientState& state) {
   std::vector<FloatTensor> tensors;
   for (const auto& part : state.layout.parts())

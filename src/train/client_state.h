@@ -71,6 +71,9 @@ StateLayout layout_of(const AdapterOptions& adapter, const Geometry& geometry);
 ClientState make_client_state(const AdapterOptions& adapter, const Geometry& geometry, Seed seed,
                               std::uint64_t client);
 
+// Throws (failed_precondition) unless the state is laid out as this adapter around this model is.
+void require_fit(const ClientState& state, const AdapterOptions& adapter, const Geometry& geometry);
+
 // The parts as tensors to be written; they point into the state.
 std::vector<FloatTensor> tensors_of(const ClientState& state);
 

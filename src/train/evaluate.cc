@@ -22,6 +22,7 @@ Evaluation evaluate(const AdapterOptions& adapter, const ClientState& state, con
                     Workspace& workspace, ThreadPool* threads) {
   if (options.batch == 0)
     throw Error(ErrorCode::invalid_argument, "a batch needs at least one image").at("evaluate.batch");
+  require_fit(state, adapter, workspace.backbone.geometry());
   Evaluation result{std::vector<Score>(source.domains().size())};
   for (std::size_t first = 0; first < samples.size(); first += options.batch) {
     const auto part = samples.subspan(first, std::min(options.batch, samples.size() - first));

@@ -42,8 +42,7 @@ RandomStream data_order(const RandomKey& key) { return {key.seed, "data order", 
 LocalUpdateSummary local_update(const AdapterOptions& adapter, ClientState& state, const SampleSource& source,
                                 const TrainOptions& options, const RandomKey& key, Workspace& workspace) {
   options.validate();
-  if (state.layout != layout_of(adapter, workspace.backbone.geometry()))
-    throw Error(ErrorCode::failed_precondition, "the client's state was not made for this adapter");
+  require_fit(state, adapter, workspace.backbone.geometry());
   workspace.optimizer.start(options.optimizer, state.values.size());
   RandomStream stream = data_order(key);
   LocalUpdateSummary summary;

@@ -71,7 +71,7 @@ TEST(Evaluate, GivesTheSameOnAnyNumberOfThreadsAndTheLossOfTheFirstTrainingEpoch
   EXPECT_NEAR(summary.epoch_loss[0], alone.loss(), 1e-5);
 }
 
-TEST(Evaluate, OfNothingIsZero) {
+TEST(Evaluate, OfNothingIsZeroAndAStateOfAnotherAdapterIsRefused) {
   const auto backbone = test::tiny_backbone();
   const test::MemorySamples samples(*backbone, 2, kDomains, 1);
   const AdapterOptions adapter{.head = {.classes = 6}};
@@ -80,6 +80,9 @@ TEST(Evaluate, OfNothingIsZero) {
   const auto total = evaluate(adapter, state, samples, {}, {}, workspace).total();
   EXPECT_EQ(total.samples, 0u);
   EXPECT_EQ(total.accuracy_masked(), 0);
+  test::expect_error(ErrorCode::failed_precondition, "not made for this adapter", [&] {
+    evaluate({.head = {.classes = 7}}, state, samples, all_of(samples), {}, workspace);
+  });
   test::expect_error(ErrorCode::invalid_argument, "evaluate.batch",
                      [&] { evaluate(adapter, state, samples, all_of(samples), {.batch = 0}, workspace); });
 }
