@@ -46,6 +46,7 @@ void add_config_commands(CLI::App& app);
 void add_data_commands(CLI::App& app);
 void add_data_get_command(CLI::App& data);
 void add_partition_commands(CLI::App& app);
+void add_run_command(CLI::App& app);
 void add_topology_commands(CLI::App& app);
 
 }  // namespace dfrost::cli

@@ -13,6 +13,7 @@ int main(int argc, char** argv) {
       "  dfrost classify --backbone model.safetensors cat.jpg   what it sees on a picture");
   dfrost::cli::add_backbone_commands(app);
   dfrost::cli::add_classify_command(app);
+  dfrost::cli::add_run_command(app);
   dfrost::cli::add_config_commands(app);
   dfrost::cli::add_data_commands(app);
   dfrost::cli::add_partition_commands(app);

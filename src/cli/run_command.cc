@@ -1,0 +1,84 @@
+// `dfrost run`: a whole federation on one machine.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "base/file.h"
+#include "cli/command.h"
+#include "cli/run_display.h"
+#include "run/config_file.h"
+#include "run/record_json.h"
+#include "run/run.h"
+
+namespace dfrost::cli {
+namespace {
+
+struct RunArguments {
+  std::string config;
+  std::vector<std::string> overrides;
+  std::string runs = "runs";
+  bool resume = false;
+  bool quiet = false;
+  bool json = false;
+};
+
+void print_closing_table(const RunResult& result, const std::filesystem::path& folder) {
+  const auto& seconds = result.totals.seconds;
+  const auto line = [](std::string_view name, const std::string& value) {
+    fmt::print("{:<20}{}\n", name, value);
+  };
+  if (const auto& e = result.last.evaluation) {
+    const auto spread = [](const Spread& s) {
+      return fmt::format("{:.2f} % ± {:.2f} over clients ({:.2f} to {:.2f})", 100 * s.mean, 100 * s.std,
+                         100 * s.min, 100 * s.max);
+    };
+    line("accuracy, masked", spread(e->accuracy_masked));
+    line("accuracy, unmasked", spread(e->accuracy_unmasked));
+    line("network model", fmt::format("{:.2f} % masked, {:.2f} % unmasked", 100 * e->network_accuracy_masked,
+                                      100 * e->network_accuracy_unmasked));
+    line("scored", fmt::format("{} clients and the network model, {} test pictures each", e->clients.size(),
+                               e->samples));
+  }
+  line("consensus error", fmt::format("{:.4g}", result.last.consensus_error));
+  line("off-index mass", fmt::format("{:.4g}", result.last.off_index_mass));
+  line("sent", fmt::format("{:.1f} MB", static_cast<double>(result.totals.sent_bytes) / 1e6));
+  line("time",
+       fmt::format("{:.1f} s: train {:.1f}, exchange {:.2f}, merge {:.2f}, measure {:.2f}, evaluate {:.1f}",
+                   seconds.total(), seconds.train, seconds.exchange, seconds.merge, seconds.measure,
+                   seconds.evaluate));
+  line("records", folder.string());
+}
+
+void run_federation(const RunArguments& arguments) {
+  const RunConfig config = load_config(arguments.config, arguments.overrides);
+  const auto folder = std::filesystem::path(arguments.runs) / config.run.name;
+  RunDisplay display(arguments.quiet || arguments.json, config.run.rounds);
+  const auto result = run_experiment(config, {folder, arguments.resume}, display);
+  if (arguments.json) {
+    return print_json(nlohmann::ordered_json::parse(read_text_file(folder / "summary.json")));
+  }
+  print_closing_table(result, folder);
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& app) {
+  auto* command = add_command(
+      app, "run", "Run a whole federation on this machine, as a config file describes it.",
+      {"dfrost config init demo --out demo.toml && dfrost run demo.toml",
+       "dfrost run demo.toml --set run.name=average --set merge.kind=average   change a thing, see its "
+       "effect",
+       "dfrost run demo.toml --resume                                          after a stop or a crash"});
+  auto arguments = std::make_shared<RunArguments>();
+  command->add_option("config", arguments->config, "The experiment: a TOML file (see 'dfrost config')")
+      ->required();
+  add_set_option(*command, arguments->overrides);
+  command->add_option("--runs", arguments->runs, "The folder that run folders are made in")
+      ->capture_default_str();
+  command->add_flag("--resume", arguments->resume, "Go on from the last checkpoint");
+  command->add_flag("--quiet", arguments->quiet, "Show nothing while it runs");
+  add_json_flag(*command, arguments->json);
+  command->callback([arguments] { run_federation(*arguments); });
+}
+
+}  // namespace dfrost::cli

@@ -1,0 +1,100 @@
+#include "cli/run_display.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+
+#include "dfrost/error.h"
+
+namespace dfrost::cli {
+namespace {
+
+volatile std::sig_atomic_t interrupted = 0;
+
+// The second Ctrl-C ends the process as usual.
+void note_interrupt(int) {
+  interrupted = 1;
+  std::signal(SIGINT, SIG_DFL);
+}
+
+std::string duration(double seconds) {
+  const auto whole = static_cast<long>(seconds + 0.5);
+  if (whole < 60) return fmt::format("{} s", whole);
+  if (whole < 3600) return fmt::format("{}:{:02} min", whole / 60, whole % 60);
+  return fmt::format("{}:{:02} h", whole / 3600, whole / 60 % 60);
+}
+
+}  // namespace
+
+RunDisplay::RunDisplay(bool quiet, std::size_t rounds)
+    : quiet_(quiet), terminal_(::isatty(STDERR_FILENO) != 0), rounds_(rounds) {
+  std::signal(SIGINT, note_interrupt);
+}
+
+void RunDisplay::clear_line() const {
+  if (terminal_) fmt::print(stderr, "\r\033[K");
+}
+
+void RunDisplay::on_note(const std::string& text) {
+  if (quiet_) return;
+  clear_line();
+  fmt::print(stderr, "note: {}\n", text);
+}
+
+void RunDisplay::on_ready(const RunConfig& config, const Federation& federation, const Backbone& backbone) {
+  round_ = first_round_ = federation.rounds_done() + 1;
+  start_ = stage_start_ = Clock::now();
+  if (quiet_) return;
+  fmt::print(stderr, "{}: {} clients, {} training pictures, {} on {} thread{}\n", config.method.name,
+             federation.clients().size(), federation.pool().train.size(), to_string(backbone.precision()),
+             federation.threads(), federation.threads() == 1 ? "" : "s");
+  fmt::print(stderr, "{:>5}  {:>9}  {:>8}  {:>8}  {:>8}  {:>9}  {:>9}\n", "round", "loss", "accuracy",
+             "unmasked", "network", "consensus", "off-index");
+}
+
+void RunDisplay::on_progress(const Federation::Progress& progress) {
+  if (interrupted != 0) {
+    clear_line();
+    throw Error(ErrorCode::cancelled,
+                fmt::format("stopped in round {}; the rounds before it are saved", round_),
+                "go on with the same command and --resume");
+  }
+  if (quiet_ || !terminal_) return;
+  const auto now = Clock::now();
+  if (stage_ != progress.stage) {
+    stage_ = progress.stage;
+    stage_start_ = now;
+  }
+  if (progress.done != progress.total && now - drawn_ < std::chrono::milliseconds(100)) return;
+  drawn_ = now;
+  const double elapsed = std::chrono::duration<double>(now - start_).count();
+  std::string text =
+      fmt::format("round {}/{}  {} {}/{}", round_, rounds_, progress.stage, progress.done, progress.total);
+  const double in_stage = std::chrono::duration<double>(now - stage_start_).count();
+  if (progress.images > 0 && in_stage > 0) {
+    text += fmt::format("  {:.1f} images/s", static_cast<double>(progress.images) / in_stage);
+  }
+  if (round_ > first_round_) {
+    const double per_round = elapsed / static_cast<double>(round_ - first_round_);
+    text += fmt::format("  about {} left", duration(per_round * static_cast<double>(rounds_ - round_ + 1)));
+  }
+  fmt::print(stderr, "\r\033[K{}", text);
+  std::fflush(stderr);
+}
+
+void RunDisplay::on_round(const RoundRecord& record) {
+  round_ = record.round + 1;
+  if (quiet_) return;
+  clear_line();
+  const auto percent = [](double share) { return fmt::format("{:.2f} %", 100 * share); };
+  const auto* e = record.evaluation ? &*record.evaluation : nullptr;
+  fmt::print(stderr, "{:>5}  {:>9.4f}  {:>8}  {:>8}  {:>8}  {:>9.3g}  {:>9.3g}\n", record.round,
+             record.train_loss, e != nullptr ? percent(e->accuracy_masked.mean) : "-",
+             e != nullptr ? percent(e->accuracy_unmasked.mean) : "-",
+             e != nullptr ? percent(e->network_accuracy_masked) : "-", record.consensus_error,
+             record.off_index_mass);
+}
+
+}  // namespace dfrost::cli

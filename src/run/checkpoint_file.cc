@@ -1,0 +1,92 @@
+#include "run/checkpoint_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+
+#include "base/safetensors.h"
+#include "dfrost/error.h"
+#include "run/record_json.h"
+
+namespace dfrost {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kKept = 2;
+
+std::string hash_text(std::span<const std::byte> bytes) {
+  // FNV-1a over 64 bits: against damage, not against forgery.
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (const std::byte b : bytes) hash = (hash ^ std::to_integer<std::uint64_t>(b)) * 0x100000001b3u;
+  return fmt::format("{:016x}", hash);
+}
+
+// The checkpoints of a folder, newest first.
+std::vector<fs::path> checkpoints_in(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code absent;
+  for (const auto& entry : fs::directory_iterator(folder, absent)) {
+    if (entry.path().extension() == ".safetensors") files.push_back(entry.path());
+  }
+  std::ranges::sort(files, std::greater<>());
+  return files;
+}
+
+RunCheckpoint read_checkpoint(const fs::path& path) {
+  const SafetensorsFile file(path);
+  const auto text = [&](const char* key) {
+    const auto found = file.content().metadata.find(key);
+    if (found == file.content().metadata.end()) {
+      throw Error(ErrorCode::data_loss, fmt::format("the checkpoint says nothing of its {}", key))
+          .at(path.string());
+    }
+    return found->second;
+  };
+  RunCheckpoint checkpoint;
+  const auto& values = file.content().at("values");
+  if (hash_text(values.bytes) != text("checksum")) {
+    throw Error(ErrorCode::data_loss, "the checkpoint's checksum does not fit its values").at(path.string());
+  }
+  checkpoint.values = read_floats(values, "values");
+  checkpoint.fingerprint = text("fingerprint");
+  try {
+    checkpoint.totals = totals_from_json(nlohmann::ordered_json::parse(text("totals")));
+  } catch (const nlohmann::json::exception&) {
+    throw Error(ErrorCode::data_loss, "the checkpoint's totals cannot be read").at(path.string());
+  }
+  checkpoint.round = checkpoint.totals.rounds;
+  return checkpoint;
+}
+
+}  // namespace
+
+std::string fingerprint_of(std::string_view text) { return hash_text(std::as_bytes(std::span(text))); }
+
+void write_checkpoint(const fs::path& folder, const RunCheckpoint& checkpoint) {
+  fs::create_directories(folder);
+  const FloatTensor values{"values", {checkpoint.values.size()}, checkpoint.values};
+  write_safetensors(folder / fmt::format("round-{:06}.safetensors", checkpoint.round), std::span(&values, 1),
+                    {{"checksum", hash_text(std::as_bytes(std::span(checkpoint.values)))},
+                     {"fingerprint", checkpoint.fingerprint},
+                     {"totals", to_json(checkpoint.totals).dump()}});
+  const auto files = checkpoints_in(folder);
+  std::error_code ignored;
+  for (std::size_t i = kKept; i < files.size(); ++i) fs::remove(files[i], ignored);
+}
+
+FoundCheckpoint newest_checkpoint(const fs::path& folder) {
+  FoundCheckpoint found;
+  for (const auto& path : checkpoints_in(folder)) {
+    try {
+      found.checkpoint = read_checkpoint(path);
+      return found;
+    } catch (const Error& error) {
+      found.damaged.push_back(fmt::format("{}: {}", path.string(), error.what()));
+    }
+  }
+  return found;
+}
+
+}  // namespace dfrost

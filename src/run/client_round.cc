@@ -1,0 +1,118 @@
+#include "run/client_round.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "dfrost/measure.h"
+
+namespace dfrost {
+namespace {
+
+std::vector<TensorPattern> patterns_of(const Client& client) {
+  std::vector<TensorPattern> patterns;
+  for (const auto& part : client.state.layout.parts()) {
+    patterns.push_back({part.name, part.shape});
+    // Clients may hold different numbers of prompts; all else must fit.
+    if (part.name == kPromptPart) patterns.back().shape.front() = 0;
+  }
+  return patterns;
+}
+
+// own ← self_weight·own + Σ weight·theirs, summed in double in the order of the senders.
+void average_part(const StateLayout::Part& part, const Inbox& inbox, std::span<float> own) {
+  std::vector<std::span<const float>> theirs;
+  for (const auto& message : inbox.messages)
+    theirs.emplace_back(message.tensors.find(part.name)->second.values);
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    double sum = inbox.self_weight * static_cast<double>(own[i]);
+    for (std::size_t s = 0; s < theirs.size(); ++s)
+      sum += inbox.weights[s] * static_cast<double>(theirs[s][i]);
+    own[i] = static_cast<float>(sum);
+  }
+}
+
+// The mixing weights of the client itself and of each sender, or none for equal ones.
+std::vector<double> sender_weights(const Inbox& inbox, const MergeSection& options) {
+  if (options.kind != MergeKind::average && options.weights == SenderWeights::equal) return {};
+  std::vector<double> weights = {inbox.self_weight};
+  weights.insert(weights.end(), inbox.weights.begin(), inbox.weights.end());
+  return weights;
+}
+
+}  // namespace
+
+TrainReport train_client(Client& client, const SampleSource& samples, const RunConfig& config,
+                         std::uint64_t round, Workspace& workspace) {
+  const auto prompts = client.state.prompts();
+  client.previous_prompts.assign(prompts.data(), prompts.data() + prompts.rows() * prompts.cols());
+  if (samples.size() == 0) return {};
+  const auto before = client.state.values;
+  const auto summary = local_update(client.adapter, client.state, samples, config.train,
+                                    {config.run.seed, client.id, round}, workspace);
+  // What is not a number would spread to every neighbour.
+  if (!summary.finite) client.state.values = before;
+  return {summary.epoch_loss.empty() ? 0 : summary.epoch_loss.back(), summary.images, !summary.finite};
+}
+
+void send_state(const Client& client, std::span<const ClientId> neighbours, std::uint64_t round,
+                Exchange& exchange) {
+  if (neighbours.empty()) return;
+  const auto message = std::make_shared<const std::vector<std::byte>>(
+      encode_message(client.id, round, tensors_of(client.state)));
+  for (const ClientId peer : neighbours) exchange.send(peer, message);
+}
+
+Inbox receive_states(const Client& client, const MixingMatrix& mixing, std::uint64_t round,
+                     Exchange::Deadline deadline, Exchange& exchange) {
+  Inbox inbox;
+  inbox.self_weight = mixing.self_weight(client.id);
+  const auto neighbours = mixing.graph().neighbours(client.id);
+  const auto weights = mixing.neighbour_weights(client.id);
+  ExpectedMessage expected{0, round, patterns_of(client)};
+  const auto received = exchange.receive(neighbours, deadline);
+  for (std::size_t i = 0; i < received.size(); ++i) {
+    expected.sender = received[i].sender;
+    if (received[i].arrived()) {
+      auto decoded = decode_message(*received[i].message, expected);
+      if (auto* message = std::get_if<Message>(&decoded)) {
+        inbox.messages.push_back(std::move(*message));
+        inbox.weights.push_back(weights[i]);
+        continue;
+      }
+      inbox.refused.push_back(std::get<Refusal>(std::move(decoded)));
+    } else {
+      ++inbox.missing;
+    }
+    inbox.self_weight += weights[i];  // rows of the mixing matrix must still sum to one
+  }
+  return inbox;
+}
+
+MergeReport merge_states(Client& client, const Inbox& inbox, const RunConfig& config, std::uint64_t round) {
+  if (inbox.messages.empty()) return {};
+  const auto own = client.state.prompts();
+  const std::size_t width = own.cols();
+  std::vector<MatrixView<const float>> senders = {own};
+  for (const auto& message : inbox.messages) {
+    const auto& prompts = message.tensors.find(kPromptPart)->second;
+    senders.emplace_back(prompts.values.data(), prompts.shape.front(), width);
+  }
+  const auto weights = sender_weights(inbox, config.merge);
+  MergeOptions options = config.merge;
+  options.seed = RandomStream(config.run.seed, "merge", client.id, round).next();
+  std::vector<float> merged(own.rows() * width);
+  const MatrixView<float> result(merged.data(), own.rows(), width);
+  const auto summary =
+      merge({senders, weights, {client.previous_prompts.data(), own.rows(), width}}, options, result);
+  const double error = merge_error(senders, weights, result);
+  std::ranges::copy(merged, own.data());
+  if (config.merge.head == HeadMerge::average) {
+    for (const auto& part : client.state.layout.parts()) {
+      if (part.name == kPromptPart) continue;
+      average_part(part, inbox, std::span(client.state.values).subspan(part.offset, part.size));
+    }
+  }
+  return {true, summary.off_index_mass, error, summary.dead.size(), summary.theorem};
+}
+
+}  // namespace dfrost

@@ -1,0 +1,91 @@
+// What is measured of a run, round by round: the values that metrics.jsonl, summary.json, TensorBoard and the
+// progress display are all written from. Plain data; spec: what is measured, every round.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dfrost {
+
+// Over clients.
+struct Spread {
+  double mean = 0;
+  double std = 0;  // of the clients scored, not of an estimate: divided by their number
+  double min = 0;
+  double max = 0;
+};
+Spread spread_of(const std::vector<double>& values);
+
+struct DomainAccuracy {
+  std::string name;
+  double masked = 0;  // mean over the scored clients
+  double unmasked = 0;
+};
+
+// Scores on the global test set. Accuracies are shares, 0 to 1.
+struct EvaluationRecord {
+  std::vector<std::size_t> clients;  // who was scored
+  std::size_t samples = 0;           // test pictures each was scored on
+  Spread accuracy_masked;
+  Spread accuracy_unmasked;
+  double loss = 0;  // mean over the scored clients
+  std::vector<DomainAccuracy> domains;
+  // The network model: barycenter prompts and mean head.
+  double network_accuracy_masked = 0;
+  double network_accuracy_unmasked = 0;
+  double network_loss = 0;
+  std::vector<DomainAccuracy> network_domains;
+};
+
+struct StageSeconds {
+  double train = 0;     // wall clock, all clients
+  double exchange = 0;  // encode, send, receive, check
+  double merge = 0;
+  double evaluate = 0;
+  double measure = 0;  // consensus error and the other figures
+  double total() const { return train + exchange + merge + evaluate + measure; }
+  StageSeconds& operator+=(const StageSeconds& other);
+};
+
+// One merge, as the theory sees it; kept only with diagnostics.theory.
+struct TheoryRecord {
+  std::size_t checked = 0;   // merges
+  std::size_t violated = 0;  // in which Theorem 1's bound did not hold
+  double largest_ratio = 0;  // min Δ over the bound: below 1 where it holds
+};
+
+struct RoundRecord {
+  std::size_t round = 0;                       // from 1
+  double train_loss = 0;                       // mean over the clients that trained, of their last epoch
+  std::size_t images = 0;                      // seen by all clients in training
+  std::size_t diverged_clients = 0;            // whose update was not finite: they keep the state they had
+  std::optional<EvaluationRecord> evaluation;  // in rounds that evaluate
+  double consensus_error = 0;                  // (1/M) Σ W₂²(μ_u, μ_avg)
+  double consensus_error_total = 0;            // Σ, as the paper plots
+  double merge_error = 0;        // mean over merges: W₂² between the neighbourhood and its summary
+  double off_index_mass = 0;     // mean over merges
+  std::size_t dead_prompts = 0;  // over all merges
+  double mixing_factor = 0;      // ρ
+  std::size_t edges = 0;
+  std::size_t failed_edges = 0;
+  std::size_t absent_clients = 0;
+  std::uint64_t sent_bytes = 0;
+  std::uint64_t sent_messages = 0;
+  std::size_t refused_messages = 0;
+  std::size_t missing_messages = 0;
+  std::optional<TheoryRecord> theory;
+  StageSeconds seconds;
+};
+
+// What adds up over rounds.
+struct RunTotals {
+  std::size_t rounds = 0;
+  StageSeconds seconds;
+  std::uint64_t sent_bytes = 0;
+  std::uint64_t images = 0;
+};
+
+}  // namespace dfrost

@@ -1,0 +1,24 @@
+// Records as JSON: a line of metrics.jsonl per round, and summary.json. docs/reference/records.md has every
+// field. A number that is not finite becomes null, as JSON has no other word for it.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "run/config.h"
+#include "run/record.h"
+
+namespace dfrost {
+
+// Raised when a field changes its meaning or goes; new fields do not count.
+inline constexpr int kRecordSchema = 1;
+
+nlohmann::ordered_json to_json(const RoundRecord& record);
+
+nlohmann::ordered_json to_json(const RunTotals& totals);
+RunTotals totals_from_json(const nlohmann::ordered_json& json);
+
+// `last`: the last round, with the evaluation of the last round that had one.
+nlohmann::ordered_json summary_json(const RunConfig& config, std::size_t clients, const RoundRecord& last,
+                                    const RunTotals& totals);
+
+}  // namespace dfrost

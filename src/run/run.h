@@ -1,0 +1,38 @@
+// `dfrost run` without its screen: opens data and backbone, runs the rounds that are missing, and leaves in
+// the run's folder config.toml, metrics.jsonl, summary.json, checkpoints/ and adapter/. Killed at any moment,
+// it goes on from the last checkpoint and ends with the same bytes.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "run/config.h"
+#include "run/federation.h"
+#include "run/record.h"
+
+namespace dfrost {
+
+struct RunOptions {
+  std::filesystem::path folder;  // runs/NAME
+  bool resume = false;           // go on where an earlier run stopped
+};
+
+// Who watches. Calls come one at a time, from any thread.
+class RunObserver {
+ public:
+  virtual ~RunObserver() = default;
+  virtual void on_note(const std::string& text) = 0;  // for people: what was decided or skipped
+  virtual void on_ready(const RunConfig& config, const Federation& federation, const Backbone& backbone) = 0;
+  // May throw to end the run: the rounds before the one under way are saved, and can be resumed from.
+  virtual void on_progress(const Federation::Progress& progress) = 0;
+  virtual void on_round(const RoundRecord& record) = 0;
+};
+
+struct RunResult {
+  RoundRecord last;  // with the last evaluation
+  RunTotals totals;
+};
+
+RunResult run_experiment(const RunConfig& config, const RunOptions& options, RunObserver& observer);
+
+}  // namespace dfrost

@@ -1,0 +1,143 @@
+#include "run/federation.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "run/small_federation.h"
+#include "support/support.h"
+
+namespace dfrost {
+namespace {
+
+using test::make_federation;
+using test::small_config;
+
+std::vector<float> values_after(const RunConfig& config, std::size_t rounds) {
+  auto federation = make_federation(config);
+  for (std::size_t r = 0; r < rounds; ++r) federation.run_round();
+  return federation.values();
+}
+
+TEST(Federation, LearnsAndItsTheoryChecksHold) {
+  auto config = small_config();
+  config.train.epochs = 4;
+  auto federation = make_federation(config);
+  const auto first = federation.run_round();
+  auto last = federation.run_round();
+  for (int i = 0; i < 4; ++i) last = federation.run_round();
+  EXPECT_LT(last.train_loss, 0.7 * first.train_loss);
+  ASSERT_TRUE(last.evaluation);
+  EXPECT_GT(last.evaluation->accuracy_masked.mean, 0.5);  // chance is a third
+  EXPECT_GE(last.evaluation->accuracy_masked.mean, last.evaluation->accuracy_unmasked.mean);
+  EXPECT_EQ(last.evaluation->samples, 24u);
+  ASSERT_TRUE(last.theory);
+  EXPECT_EQ(last.theory->checked, 6u);
+  EXPECT_EQ(last.theory->violated, 0u);
+}
+
+TEST(Federation, GivesTheSameBytesAtAnyNumberOfThreads) {
+  auto config = small_config();
+  const auto expected = values_after(config, 2);
+  for (const std::size_t threads : {2, 5}) {
+    config.run.threads = threads;
+    EXPECT_EQ(values_after(config, 2), expected) << threads << " threads";
+  }
+}
+
+TEST(Federation, GoesOnFromSavedValuesAsIfNeverStopped) {
+  const auto config = small_config();
+  auto whole = make_federation(config);
+  whole.run_round();
+  const auto saved = whole.values();
+  whole.run_round();
+  auto resumed = make_federation(config);
+  resumed.restore(1, saved);
+  resumed.run_round();
+  EXPECT_EQ(resumed.values(), whole.values());
+  EXPECT_EQ(resumed.network_model().state.values, whole.network_model().state.values);
+  test::expect_error(ErrorCode::data_loss, "another number of values",
+                     [&] { resumed.restore(1, std::span(saved).first(10)); });
+}
+
+TEST(Federation, AveragingOverAFullGraphMakesAllClientsEqual) {
+  auto config = small_config();
+  config.network.topology.kind = TopologyKind::full;
+  config.merge.kind = MergeKind::average;
+  auto federation = make_federation(config);
+  const auto record = federation.run_round();
+  for (const auto& client : federation.clients()) {
+    for (std::size_t i = 0; i < client.state.values.size(); ++i) {
+      ASSERT_NEAR(client.state.values[i], federation.clients().front().state.values[i], 1e-6);
+    }
+  }
+  EXPECT_LT(record.consensus_error, 1e-10);
+  EXPECT_EQ(record.off_index_mass, 0);
+  EXPECT_NEAR(record.mixing_factor, 0, 1e-12);
+  EXPECT_EQ(record.sent_messages, 30u);
+}
+
+TEST(Federation, IsolatedClientsKeepTraining) {
+  auto config = small_config();
+  config.method.cooperation = Cooperation::none;
+  auto federation = make_federation(config);
+  const auto before = federation.values();
+  const auto record = federation.run_round();
+  EXPECT_NE(federation.values(), before);
+  EXPECT_EQ(record.sent_messages, 0u);
+  EXPECT_EQ(record.mixing_factor, 1);
+}
+
+TEST(Federation, OfOneWorks) {
+  auto config = small_config();
+  config.method.cooperation = Cooperation::central;
+  auto federation = make_federation(config);
+  ASSERT_EQ(federation.clients().size(), 1u);
+  EXPECT_EQ(federation.partition().clients.front().size(), 72u);
+  const auto record = federation.run_round();
+  EXPECT_EQ(record.images, 72u);
+  EXPECT_EQ(record.sent_bytes, 0u);
+}
+
+TEST(Federation, AbsentClientsKeepTheirState) {
+  auto config = small_config();
+  config.network.faults.active_clients = 2;
+  auto federation = make_federation(config);
+  std::vector<std::vector<float>> before;
+  for (const auto& client : federation.clients()) before.push_back(client.state.values);
+  const auto record = federation.run_round();
+  EXPECT_EQ(record.absent_clients, 4u);
+  std::size_t unchanged = 0;
+  for (std::size_t u = 0; u < before.size(); ++u) {
+    unchanged += federation.clients()[u].state.values == before[u] ? 1 : 0;
+  }
+  EXPECT_EQ(unchanged, 4u);
+}
+
+TEST(Federation, MergesClientsWithDifferentNumbersOfPrompts) {
+  auto config = small_config();
+  config.prompts.counts = {4, 2, 3};
+  auto federation = make_federation(config);
+  federation.run_round();
+  EXPECT_EQ(federation.clients()[0].state.prompts().rows(), 4u);
+  EXPECT_EQ(federation.clients()[1].state.prompts().rows(), 2u);
+  EXPECT_EQ(federation.clients()[5].state.prompts().rows(), 3u);
+}
+
+TEST(Federation, CountsWhatItSendsTruly) {
+  auto federation = make_federation(small_config());
+  const auto record = federation.run_round();
+  // A ring of six: two messages each, as long as a message of this state is.
+  const auto one = encode_message(0, 1, tensors_of(federation.clients().front().state)).size();
+  EXPECT_EQ(record.sent_messages, 12u);
+  EXPECT_EQ(record.sent_bytes, 12 * one);
+}
+
+TEST(Federation, RefusesANetworkThatCannotBe) {
+  auto config = small_config();
+  config.network.topology = {.kind = TopologyKind::regular, .degree = 6};
+  test::expect_error(ErrorCode::invalid_argument, "6", [&] { make_federation(config); });
+}
+
+}  // namespace
+}  // namespace dfrost
