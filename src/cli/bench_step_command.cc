@@ -5,6 +5,7 @@
 #include "backbone/random_weights.h"
 #include "backbone/step_benchmark.h"
 #include "base/process.h"
+#include "cli/backbone_path.h"
 #include "cli/command.h"
 #include "dfrost/backbone.h"
 
@@ -46,7 +47,7 @@ void bench_step(const BenchStepArguments& arguments) {
   const auto precision = parse_precision(arguments.precision);
   const auto backbone = arguments.checkpoint.empty()
                             ? make_backbone(RandomWeights(geometry_of_model(arguments.model), 1), {precision})
-                            : load_backbone(arguments.checkpoint, {precision});
+                            : load_backbone(find_backbone(arguments.checkpoint), {precision});
   const double seconds_to_ready = seconds_since_start();
   const std::size_t ready_bytes = resident_bytes();
   const auto measured = benchmark_step(*backbone, arguments.options);

@@ -10,6 +10,7 @@
 #include "backbone/checkpoint.h"
 #include "base/file.h"
 #include "base/thread_pool.h"
+#include "cli/backbone_path.h"
 #include "cli/checkpoint_options.h"
 #include "cli/command.h"
 #include "data/image_file.h"
@@ -108,7 +109,7 @@ void print_guesses(const std::string& path, const std::vector<Guess>& guesses,
 void classify(const ClassifyArguments& arguments) {
   const auto precision = parse_precision(arguments.precision);
   if (arguments.top == 0) throw Error(ErrorCode::invalid_argument, "--top must be at least 1");
-  const auto checkpoint = open_checkpoint(arguments.checkpoint, arguments.options);
+  const auto checkpoint = open_checkpoint(find_backbone(arguments.checkpoint), arguments.options);
   const std::size_t classes = checkpoint->geometry().classes;
   if (classes == 0) {
     throw Error(ErrorCode::data_loss, "the checkpoint has no classifier to read classes from",
@@ -143,7 +144,8 @@ void add_classify_command(CLI::App& app) {
                   {"dfrost classify --backbone deit_tiny.safetensors cat.jpg dog.png",
                    "dfrost classify --backbone model/ --labels imagenet.txt --top 3 cat.jpg"});
   auto arguments = std::make_shared<ClassifyArguments>();
-  command->add_option("--backbone", arguments->checkpoint, "The checkpoint: a file or a folder")->required();
+  command->add_option("--backbone", arguments->checkpoint, "The checkpoint: a file, a folder, or a name")
+      ->required();
   command->add_option("--labels", arguments->labels,
                       "Class names, one a line; else the checkpoint's own, if any");
   command->add_option("--top", arguments->top, "How many classes to show")->capture_default_str();

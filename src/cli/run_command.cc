@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/file.h"
+#include "cli/backbone_path.h"
 #include "cli/command.h"
 #include "cli/run_display.h"
 #include "run/config_file.h"
@@ -50,7 +51,8 @@ void print_closing_table(const RunResult& result, const std::filesystem::path& f
 }
 
 void run_federation(const RunArguments& arguments) {
-  const RunConfig config = load_config(arguments.config, arguments.overrides);
+  RunConfig config = load_config(arguments.config, arguments.overrides);
+  config.backbone.path = find_backbone(config.backbone.path.string());
   const auto folder = std::filesystem::path(arguments.runs) / config.run.name;
   RunDisplay display(arguments.quiet || arguments.json, config.run.rounds);
   const auto result = run_experiment(config, {folder, arguments.resume}, display);
