@@ -9,6 +9,7 @@ void add_bench_commands(CLI::App& app) {
                    "dfrost bench data                   reading a data set and preparing its pictures"});
   bench->require_subcommand(1);
   add_bench_step_command(*bench);
+  add_bench_merge_command(*bench);
   add_bench_data_command(*bench);
 }
 

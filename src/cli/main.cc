@@ -18,6 +18,9 @@ int main(int argc, char** argv) {
   dfrost::cli::add_data_commands(app);
   dfrost::cli::add_partition_commands(app);
   dfrost::cli::add_topology_commands(app);
+  dfrost::cli::add_merge_command(app);
+  dfrost::cli::add_distance_command(app);
+  dfrost::cli::add_barycenter_command(app);
   dfrost::cli::add_bench_commands(app);
   return dfrost::cli::run(app, argc, argv);
 }

@@ -1,185 +1,112 @@
 #include "transport/transport_plan.h"
 
-#include <algorithm>
-#include <limits>
-#include <tuple>
+#include <fmt/format.h>
+#include <lemon/network_simplex.h>
+#include <lemon/smart_graph.h>
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "dfrost/error.h"
 #include "transport/assignment.h"
 
 namespace dfrost {
 namespace {
 
-constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+using Graph = lemon::SmartDigraph;
+using Simplex = lemon::NetworkSimplex<Graph, std::int64_t, std::int64_t>;
 
-// Row prices u and column prices v keep cost − u − v ≥ 0 everywhere and = 0 wherever mass flows, which is
-// what makes a plan optimal. Each search finds the cheapest way for the mass still at one row to reach a
-// column with room, possibly by moving over mass that is already placed.
-class PlanSolver {
+constexpr double kWhole = 0x1.0p52;
+
+// Masses as whole units that sum to kWhole exactly; what rounding left over goes to the largest.
+std::vector<std::int64_t> in_units(std::span<const double> masses) {
+  std::vector<std::int64_t> units;
+  auto left = static_cast<std::int64_t>(kWhole);
+  for (const double mass : masses) left -= units.emplace_back(std::llround(mass * kWhole));
+  *std::ranges::max_element(units) += left;
+  return units;
+}
+
+// The largest cost in units. Prices add up along paths of all points, and must stay inside 64 bits.
+double cost_units(std::size_t points) { return 0x1.0p60 / static_cast<double>(points + 2); }
+
+double largest_cost(const Matrix& cost, std::size_t rows, std::size_t cols) {
+  double largest = 0;
+  for (std::size_t r = 0; r < rows; ++r)
+    largest = std::max(largest, *std::ranges::max_element(cost.row(r).first(cols)));
+  return largest;
+}
+
+// Every row joined to every column.
+class Network {
  public:
-  PlanSolver(const Matrix& cost, std::span<const double> supply, std::span<const double> demand)
-      : cost_(cost),
-        supply_(supply.begin(), supply.end()),
-        room_(demand.begin(), demand.end()),
-        row_price_(supply.size()),
-        column_price_(demand.size()),
-        flow_into_(demand.size()),
-        row_distance_(supply.size()),
-        column_before_(supply.size()),
-        column_distance_(demand.size()),
-        row_before_(demand.size()),
-        is_closed_(demand.size()) {}
-
-  std::vector<PlanEntry> solve() {
-    place_where_cheapest();
-    for (std::size_t row = 0; row < supply_.size(); ++row) {
-      while (supply_[row] > 0) {
-        const std::size_t column = search_from(row);
-        if (column == kNone) break;  // the sums differ in the last bit, and this is that bit
-        push(row, column);
-      }
+  Network(std::size_t rows, std::size_t cols) : rows_(rows), cols_(cols), balance_(graph_), cost_(graph_) {
+    if (rows * cols > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+      throw Error(ErrorCode::resource_exhausted,
+                  fmt::format("a plan between {} and {} points is too large", rows, cols));
     }
-    return entries();
-  }
-
- private:
-  struct Flow {
-    std::size_t row;
-    double mass;
-  };
-
-  void add_flow(std::size_t row, std::size_t column, double mass) {
-    for (auto& flow : flow_into_[column]) {
-      if (flow.row == row) {
-        flow.mass += mass;
-        return;
-      }
-    }
-    flow_into_[column].push_back({row, mass});
-  }
-
-  double& flow(std::size_t row, std::size_t column) {
-    return std::find_if(flow_into_[column].begin(), flow_into_[column].end(),
-                        [&](const Flow& f) { return f.row == row; })
-        ->mass;
-  }
-
-  void place_where_cheapest() {
-    for (std::size_t row = 0; row < supply_.size(); ++row) {
-      const auto costs = cost_.row(row).first(room_.size());
-      const auto best =
-          static_cast<std::size_t>(std::min_element(costs.begin(), costs.end()) - costs.begin());
-      row_price_[row] = costs[best];
-      const double mass = std::min(supply_[row], room_[best]);
-      if (mass <= 0) continue;
-      flow_into_[best].push_back({row, mass});
-      supply_[row] -= mass;
-      room_[best] -= mass;
+    graph_.reserveNode(static_cast<int>(rows + cols));
+    graph_.reserveArc(static_cast<int>(rows * cols));
+    for (std::size_t n = 0; n < rows + cols; ++n) graph_.addNode();
+    for (std::size_t r = 0; r < rows; ++r) {
+      for (std::size_t c = 0; c < cols; ++c) graph_.addArc(node(r), node(rows + c));
     }
   }
 
-  std::size_t nearest_open_column() const {
-    std::size_t nearest = kNone;
-    double distance = kInfinity;
-    for (std::size_t column = 0; column < room_.size(); ++column) {
-      if (!is_closed_[column] && column_distance_[column] < distance) {
-        distance = column_distance_[column];
-        nearest = column;
-      }
-    }
-    return nearest;
+  void set_masses(std::span<const double> supply, std::span<const double> demand) {
+    const auto out = in_units(supply), in = in_units(demand);
+    for (std::size_t r = 0; r < rows_; ++r) balance_[node(r)] = out[r];
+    for (std::size_t c = 0; c < cols_; ++c) balance_[node(rows_ + c)] = -in[c];
   }
 
-  void reach_row(std::size_t row, double distance, std::size_t from_column) {
-    row_distance_[row] = distance;
-    column_before_[row] = from_column;
-    reached_rows_.push_back(row);
-    const auto costs = cost_.row(row);
-    const double offset = row_price_[row] - distance;
-    for (std::size_t column = 0; column < room_.size(); ++column) {
-      const double through = costs[column] - column_price_[column] - offset;
-      if (!is_closed_[column] && through < column_distance_[column]) {
-        column_distance_[column] = through;
-        row_before_[column] = row;
-      }
+  void set_costs(const Matrix& cost) {
+    const double largest = largest_cost(cost, rows_, cols_);
+    const double scale = largest > 0 ? cost_units(rows_ + cols_) / largest : 0;
+    for (std::size_t r = 0; r < rows_; ++r) {
+      for (std::size_t c = 0; c < cols_; ++c) cost_[arc(r, c)] = std::llround(cost(r, c) * scale);
     }
   }
 
-  // The nearest column with room, or kNone; prices are moved so that the way there costs nothing.
-  std::size_t search_from(std::size_t start) {
-    std::fill(row_distance_.begin(), row_distance_.end(), kInfinity);
-    std::fill(column_distance_.begin(), column_distance_.end(), kInfinity);
-    std::fill(is_closed_.begin(), is_closed_.end(), char{0});
-    reached_rows_.clear();
-    closed_columns_.clear();
-    reach_row(start, 0, kNone);
-    std::size_t column = nearest_open_column();
-    while (column != kNone && room_[column] <= 0) {
-      is_closed_[column] = 1;
-      closed_columns_.push_back(column);
-      for (const auto& flow : flow_into_[column]) {
-        if (row_distance_[flow.row] == kInfinity) reach_row(flow.row, column_distance_[column], column);
-      }
-      column = nearest_open_column();
+  std::vector<PlanEntry> cheapest_plan() const {
+    Simplex simplex(graph_);
+    if (simplex.costMap(cost_).supplyMap(balance_).run() != Simplex::OPTIMAL) {
+      throw Error(ErrorCode::internal,
+                  "the network simplex found no plan between two measures of equal mass");
     }
-    if (column == kNone) return kNone;
-    const double length = column_distance_[column];
-    for (const std::size_t row : reached_rows_) row_price_[row] += length - row_distance_[row];
-    for (const std::size_t closed : closed_columns_)
-      column_price_[closed] -= length - column_distance_[closed];
-    return column;
-  }
-
-  // Moves as much mass along the way as its narrowest part lets through.
-  void push(std::size_t start, std::size_t end) {
-    double mass = std::min(supply_[start], room_[end]);
-    for (std::size_t row = row_before_[end]; row != start; row = row_before_[column_before_[row]]) {
-      mass = std::min(mass, flow(row, column_before_[row]));
-    }
-    supply_[start] -= mass;
-    room_[end] -= mass;
-    for (std::size_t column = end;;) {
-      const std::size_t row = row_before_[column];
-      add_flow(row, column, mass);
-      if (row == start) return;
-      column = column_before_[row];
-      flow(row, column) -= mass;
-      std::erase_if(flow_into_[column], [](const Flow& f) { return f.mass <= 0; });
-    }
-  }
-
-  std::vector<PlanEntry> entries() const {
     std::vector<PlanEntry> plan;
-    for (std::size_t column = 0; column < room_.size(); ++column) {
-      for (const auto& flow : flow_into_[column]) plan.push_back({flow.row, column, flow.mass});
+    for (std::size_t r = 0; r < rows_; ++r) {
+      for (std::size_t c = 0; c < cols_; ++c) {
+        const auto units = simplex.flow(arc(r, c));
+        if (units > 0) plan.push_back({r, c, static_cast<double>(units) / kWhole});
+      }
     }
-    std::sort(plan.begin(), plan.end(), [](const PlanEntry& a, const PlanEntry& b) {
-      return std::tie(a.from, a.to) < std::tie(b.from, b.to);
-    });
     return plan;
   }
 
-  const Matrix& cost_;
-  std::vector<double> supply_;  // still to be placed
-  std::vector<double> room_;    // still to be filled
-  std::vector<double> row_price_;
-  std::vector<double> column_price_;
-  std::vector<std::vector<Flow>> flow_into_;  // per column, positive masses only
-  // Of the search under way:
-  std::vector<double> row_distance_;
-  std::vector<std::size_t> column_before_;
-  std::vector<double> column_distance_;
-  std::vector<std::size_t> row_before_;
-  std::vector<char> is_closed_;
-  std::vector<std::size_t> reached_rows_;
-  std::vector<std::size_t> closed_columns_;
+ private:
+  // LEMON counts nodes and arcs in the order in which they were added.
+  Graph::Node node(std::size_t id) const { return Graph::nodeFromId(static_cast<int>(id)); }
+  Graph::Arc arc(std::size_t r, std::size_t c) const {
+    return Graph::arcFromId(static_cast<int>(r * cols_ + c));
+  }
+
+  std::size_t rows_;
+  std::size_t cols_;
+  Graph graph_;
+  Graph::NodeMap<std::int64_t> balance_;
+  Graph::ArcMap<std::int64_t> cost_;
 };
 
 }  // namespace
 
 std::vector<PlanEntry> optimal_plan(const Matrix& cost, std::span<const double> supply,
                                     std::span<const double> demand) {
-  return PlanSolver(cost, supply, demand).solve();
+  Network network(supply.size(), demand.size());
+  network.set_masses(supply, demand);
+  network.set_costs(cost);
+  return network.cheapest_plan();
 }
 
 std::vector<PlanEntry> optimal_matching(const Matrix& cost) {

@@ -23,12 +23,9 @@ struct Problem {
 
 std::vector<double> random_weights(std::size_t count, std::size_t kind, RandomStream& random) {
   switch (kind % 4) {
-    case 0:
-      return {};
-    case 1:
-      return random.dirichlet(count, 0.1);  // some are zero or nearly so
-    default:
-      return random.dirichlet(count, 1.0);
+    case 0: return {};
+    case 1: return random.dirichlet(count, 0.1);  // some are zero or nearly so
+    default: return random.dirichlet(count, 1.0);
   }
 }
 
@@ -121,6 +118,31 @@ TEST(Wasserstein, GrowsByTheSquareOfAShiftAndOfAScale) {
   for (float& x : a8.values) x *= 8;
   for (float& x : c8.values) x *= 8;
   EXPECT_DOUBLE_EQ(wasserstein2_squared({a8.view()}, {c8.view()}).w2_squared, 64 * before);
+}
+
+TEST(Wasserstein, EndsWhateverTheSizesAndHoweverManyTies) {
+  RandomStream random(8, "ties");
+  for (const auto& [rows, cols] :
+       {std::pair<std::size_t, std::size_t>{10, 60}, {60, 10}, {12, 500}, {97, 89}}) {
+    Points a(rows, 2), b(cols, 2);
+    for (float& value : a.values) value = static_cast<float>(random.below(3));
+    for (float& value : b.values) value = static_cast<float>(random.below(3));
+    const double there = wasserstein2_squared({a.view()}, {b.view()}).w2_squared;
+    EXPECT_NEAR(there, wasserstein2_squared({b.view()}, {a.view()}).w2_squared, 1e-12);
+    EXPECT_TRUE(there >= 0 && there <= 8);
+  }
+}
+
+TEST(Wasserstein, KeepsItsDigitsBetweenClustersThatLieFarApart) {
+  RandomStream random(9, "clusters");
+  auto a = test::random_points(8, 2, random), b = test::random_points(12, 2, random);
+  const double near = wasserstein2_squared({a.view()}, {b.view()}).w2_squared;
+  Points a2(16, 2), b2(24, 2);
+  for (std::size_t r = 0; r < 16; ++r)
+    a2.row(r)[0] = a.row(r / 2)[0], a2.row(r)[1] = a.row(r / 2)[1] + (r % 2 ? 4096 : 0);
+  for (std::size_t r = 0; r < 24; ++r)
+    b2.row(r)[0] = b.row(r / 2)[0], b2.row(r)[1] = b.row(r / 2)[1] + (r % 2 ? 4096 : 0);
+  EXPECT_NEAR(wasserstein2_squared({a2.view()}, {b2.view()}).w2_squared, near, 2e-3);  // floats near 4096
 }
 
 TEST(Wasserstein, EqualWeightsGivenOrNotAreTheSame) {

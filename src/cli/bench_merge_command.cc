@@ -1,0 +1,98 @@
+// `dfrost bench merge`: how long a merge takes, in Gram space beside the direct form.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
+#include "base/random.h"
+#include "cli/command.h"
+#include "dfrost/merge.h"
+
+namespace dfrost::cli {
+namespace {
+
+struct Size {
+  std::size_t senders, prompts, width;
+};
+
+// The paper's first: six senders of ten prompts at ViT-B/32. Then more and fewer of each, and all 50 clients
+// at once.
+constexpr Size kSizes[] = {{6, 10, 768}, {3, 10, 768}, {11, 10, 768}, {50, 10, 768},
+                           {6, 20, 768}, {6, 50, 768}, {6, 10, 192},  {6, 10, 1024}};
+
+struct BenchMergeArguments {
+  std::size_t steps = MergeOptions().steps;
+  double seconds = 0.2;
+  bool json = false;
+};
+
+// Senders that started from one set of the initial scale and drifted apart in training.
+std::vector<float> drifted_prompts(const Size& size) {
+  RandomStream random(1, "bench merge");
+  const std::size_t set = size.prompts * size.width;
+  std::vector<float> shared(set), all(size.senders * set);
+  for (float& value : shared) value = static_cast<float>(random.uniform(-0.0395, 0.0395));
+  for (std::size_t i = 0; i < all.size(); ++i)
+    all[i] = shared[i % set] + static_cast<float>(0.01 * random.normal());
+  return all;
+}
+
+// The shortest of as many merges as fit into the time, three at least: what other programs do only ever adds.
+double milliseconds(const Size& size, const BenchMergeArguments& arguments, MergeForm form) {
+  const auto values = drifted_prompts(size);
+  std::vector<MatrixView<const float>> senders;
+  for (std::size_t s = 0; s < size.senders; ++s) {
+    senders.emplace_back(values.data() + s * size.prompts * size.width, size.prompts, size.width);
+  }
+  std::vector<float> merged(size.prompts * size.width);
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + std::chrono::duration<double>(arguments.seconds);
+  double shortest = 1e30;
+  for (int runs = 0; runs < 3 || Clock::now() < end; ++runs) {
+    const auto begin = Clock::now();
+    merge({.senders = senders}, {.steps = arguments.steps, .form = form},
+          {merged.data(), size.prompts, size.width});
+    shortest = std::min(shortest, std::chrono::duration<double, std::milli>(Clock::now() - begin).count());
+  }
+  return shortest;
+}
+
+void bench_merge(const BenchMergeArguments& arguments) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  if (!arguments.json)
+    fmt::print("{:>6}{:>5}{:>6}{:>7}{:>11}{:>13}\n", "N", "n", "d", "steps", "gram ms", "direct ms");
+  for (const auto& size : kSizes) {
+    const double gram = milliseconds(size, arguments, MergeForm::gram);
+    const double direct = milliseconds(size, arguments, MergeForm::direct);
+    const std::size_t rows_in = size.senders * size.prompts;
+    if (!arguments.json) {
+      fmt::print("{:>6}{:>5}{:>6}{:>7}{:>11.3f}{:>13.3f}\n", rows_in, size.prompts, size.width,
+                 arguments.steps, gram, direct);
+    }
+    rows.push_back({{"N", rows_in},
+                    {"n", size.prompts},
+                    {"d", size.width},
+                    {"steps", arguments.steps},
+                    {"gram_ms", gram},
+                    {"direct_ms", direct}});
+  }
+  if (arguments.json) print_json(rows);
+}
+
+}  // namespace
+
+void add_bench_merge_command(CLI::App& bench) {
+  auto* command =
+      add_command(bench, "merge", "Milliseconds of a merge on one core, in Gram space and directly.",
+                  {"dfrost bench merge", "dfrost bench merge --json"});
+  auto arguments = std::make_shared<BenchMergeArguments>();
+  command->add_option("--steps", arguments->steps, "Steps of each merge; none is skipped")
+      ->capture_default_str();
+  command->add_option("--seconds", arguments->seconds, "How long each size is measured")
+      ->capture_default_str();
+  add_json_flag(*command, arguments->json);
+  command->callback([arguments] { bench_merge(*arguments); });
+}
+
+}  // namespace dfrost::cli

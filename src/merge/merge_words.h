@@ -1,0 +1,23 @@
+// The words for the merge's choices, as flags, config files and reports spell them.
+#pragma once
+
+#include "base/choice.h"
+#include "dfrost/merge.h"
+
+namespace dfrost {
+
+inline constexpr Choice<MergeKind> kMergeKinds[] = {
+    {MergeKind::ot, "ot"}, {MergeKind::average, "average"}, {MergeKind::barycenter, "barycenter"}};
+
+inline constexpr Choice<MergeInit> kMergeInits[] = {
+    {MergeInit::own, "own"}, {MergeInit::previous, "previous"}, {MergeInit::kmeans_plus_plus, "kmeans++"}};
+
+inline constexpr Choice<DeadPrompts> kDeadPrompts[] = {
+    {DeadPrompts::paper, "paper"}, {DeadPrompts::keep, "keep"}, {DeadPrompts::reseed, "reseed"}};
+
+inline constexpr Choice<Shrink> kShrinks[] = {{Shrink::paper, "paper"}, {Shrink::off, "off"}};
+
+inline constexpr Choice<MergeForm> kMergeForms[] = {
+    {MergeForm::automatic, "auto"}, {MergeForm::gram, "gram"}, {MergeForm::direct, "direct"}};
+
+}  // namespace dfrost
