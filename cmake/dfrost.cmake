@@ -1,6 +1,7 @@
 # Helpers shared by every folder: one library per folder of src/, one test program per folder of tests/.
 
 add_library(dfrost_options INTERFACE)
+target_compile_features(dfrost_options INTERFACE cxx_std_20)
 target_include_directories(dfrost_options INTERFACE
   ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 target_compile_options(dfrost_options INTERFACE
