@@ -153,12 +153,9 @@ MergeSummary merge(const MergeInput& input, const MergeOptions& options, MatrixV
   const Neighbourhood all = gather(input, from_previous ? input.previous : MatrixView<const float>());
   auto result = [&] {
     switch (options.kind) {
-      case MergeKind::average:
-        return average_merge(all, input.senders, merged.rows());
-      case MergeKind::barycenter:
-        return barycenter_merge(all, input, merged.rows(), options);
-      case MergeKind::ot:
-        break;
+      case MergeKind::average: return average_merge(all, input.senders, merged.rows());
+      case MergeKind::barycenter: return barycenter_merge(all, input, merged.rows(), options);
+      case MergeKind::ot: break;
     }
     return ot_merge(all, merged.rows(), options);
   }();
