@@ -65,7 +65,8 @@ void add_barycenter_command(CLI::App& app) {
   command
       ->add_option("--weights", arguments->weights,
                    "One weight per file, summing to 1; default: all the same")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command->add_option("--starts", arguments->options.starts, "Starts to try; the best is kept")
       ->capture_default_str();
   command->add_option("--seed", arguments->options.seed, "Seed of the starts that are drawn")

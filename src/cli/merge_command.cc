@@ -55,7 +55,8 @@ void add_method_options(CLI::App& command, MergeArguments& arguments) {
       ->capture_default_str();
   command
       .add_option("--weights", arguments.weights, "One weight per file, summing to 1; default: all the same")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command.add_option("--epsilon", options.epsilon, "Softness of the assignment")->capture_default_str();
   command.add_option("--lambda", options.lambda, "Weight of the L2 term")->capture_default_str();
   command.add_option("--sigma2", options.sigma2, "Scale of the cost")->capture_default_str();

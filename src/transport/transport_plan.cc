@@ -18,7 +18,7 @@ namespace {
 using Graph = lemon::SmartDigraph;
 using Simplex = lemon::NetworkSimplex<Graph, std::int64_t, std::int64_t>;
 
-constexpr double kWhole = 0x1.0p52;
+constexpr double kWhole = 0x1.0p60;
 
 // Masses as whole units that sum to kWhole exactly; what rounding left over goes to the largest.
 std::vector<std::int64_t> in_units(std::span<const double> masses) {

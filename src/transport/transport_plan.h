@@ -1,6 +1,6 @@
 // Exact optimal transport between two weighted point sets of any sizes, given the cost between every pair:
 // the network simplex of LEMON in integers, so that it ends, and ends the same way, on every input. Masses
-// are counted in units of 2⁻⁵² of the whole and costs in units of about 10⁻¹⁵ of the largest; the plan's cost
+// are counted in units of 2⁻⁶⁰ of the whole and costs in units of about 10⁻¹⁵ of the largest; the plan's cost
 // is then summed in double.
 #pragma once
 
