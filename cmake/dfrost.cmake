@@ -1,9 +1,8 @@
 # Helpers shared by every folder: one library per folder of src/, one test program per folder of tests/.
 
+# How our own code is compiled; users of an installed library get none of it.
 add_library(dfrost_options INTERFACE)
-target_compile_features(dfrost_options INTERFACE cxx_std_20)
-target_include_directories(dfrost_options INTERFACE
-  ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+target_include_directories(dfrost_options INTERFACE ${PROJECT_SOURCE_DIR}/src)
 target_compile_options(dfrost_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Werror)
 # Same source, same rounding: the compiler may not fuse a*b+c on its own, since whether it did would depend on
@@ -25,7 +24,10 @@ endif()
 function(dfrost_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
   add_library(dfrost_${name} STATIC ${ARG_SOURCES})
-  target_link_libraries(dfrost_${name} PUBLIC dfrost_options ${ARG_DEPENDS})
+  target_compile_features(dfrost_${name} PUBLIC cxx_std_20)
+  target_include_directories(dfrost_${name} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
+  target_link_libraries(dfrost_${name} PUBLIC $<BUILD_INTERFACE:dfrost_options> ${ARG_DEPENDS})
 endfunction()
 
 # dfrost_test(NAME SOURCES ... DEPENDS ... [LABELS ...]): one GoogleTest program; each TEST becomes a ctest entry.

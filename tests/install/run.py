@@ -1,0 +1,33 @@
+"""Installs a build into a temporary folder and uses it from there, as a stranger would.
+
+    run.py BUILD
+"""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+
+def run(*command):
+    done = subprocess.run([str(word) for word in command], text=True, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))}\n{done.stdout}")
+    return done.stdout
+
+
+def main():
+    build = sys.argv[1]
+    consumer = Path(__file__).with_name("consumer")
+    with tempfile.TemporaryDirectory(prefix="dfrost-install-") as folder:
+        prefix, use = Path(folder, "prefix"), Path(folder, "use")
+        run("cmake", "--install", build, "--prefix", prefix)
+        print(run(prefix / "bin" / "dfrost", "--version"))
+        run("cmake", "-G", "Ninja", "-S", consumer, "-B", use, f"-DCMAKE_PREFIX_PATH={prefix}")
+        run("cmake", "--build", use)
+        print(run(use / "consumer"))
+
+
+if __name__ == "__main__":
+    main()
