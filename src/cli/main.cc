@@ -7,17 +7,18 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", "dfrost " DFROST_VERSION);
   app.require_subcommand(1);
   app.footer(
-      "  dfrost bench step --model deit-tiny                    how fast this machine trains prompts\n"
-      "  dfrost backbone inspect model.safetensors              what a checkpoint is, and how it will run "
-      "here\n"
-      "  dfrost classify --backbone model.safetensors cat.jpg   what it sees on a picture");
-  dfrost::cli::add_backbone_commands(app);
-  dfrost::cli::add_classify_command(app);
+      "  dfrost config init demo --out demo.toml        an experiment to start from\n"
+      "  dfrost run demo.toml                           a whole federation on this machine\n"
+      "  dfrost merge --out ours.safetensors a.safetensors b.safetensors\n"
+      "                                                 one prompt set from several\n"
+      "  dfrost bench step --model deit-tiny            how fast this machine trains prompts");
   dfrost::cli::add_run_command(app);
   dfrost::cli::add_config_commands(app);
   dfrost::cli::add_data_commands(app);
   dfrost::cli::add_partition_commands(app);
   dfrost::cli::add_topology_commands(app);
+  dfrost::cli::add_backbone_commands(app);
+  dfrost::cli::add_classify_command(app);
   dfrost::cli::add_merge_command(app);
   dfrost::cli::add_distance_command(app);
   dfrost::cli::add_barycenter_command(app);

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 SKIPPED = 77
+SOURCE = Path(__file__).resolve().parents[2]
 WILDCARDS = {"<number>": r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?", "<any>": r"[^\n]*"}
 
 
@@ -40,6 +41,8 @@ def parse(text):
                 needs.append(line[len("needs: "):].strip())
             elif line.strip():
                 raise SystemExit(f"line {number}: expected '# …', 'needs: …' or '$ …', found: {line}")
+        elif line.startswith("> ") and not steps[-1].stdout and lines is steps[-1].stdout:
+            steps[-1].command += "\n" + line[2:]
         elif line == "stderr:":
             lines = steps[-1].stderr
         elif match := re.fullmatch(r"exit: (\d+)", line):
@@ -98,7 +101,7 @@ def main():
         if not (arguments.data / name).exists():
             print(f"SKIPPED: needs the real data in {name}, absent here")
             return SKIPPED
-    environment = dict(os.environ, DATA=str(arguments.data.resolve()), LC_ALL="C.UTF-8",
+    environment = dict(os.environ, DATA=str(arguments.data.resolve()), SOURCE=str(SOURCE), LC_ALL="C.UTF-8",
                        PATH=f"{arguments.dfrost.resolve().parent}:{os.environ['PATH']}")
     failures = 0
     with tempfile.TemporaryDirectory(prefix="dfrost-cli-") as folder:

@@ -18,10 +18,10 @@ class Runner(unittest.TestCase):
         self.assertTrue(run.difference("stderr", ["error: x"], ""))
 
     def test_a_file_is_parsed_into_its_steps(self):
-        steps, needs = run.parse("# c\nneeds: a/b\n$ one\nout\n\nmore\n$ two\nstderr:\nbad\nexit: 3\n")
+        steps, needs = run.parse("# c\nneeds: a/b\n$ one\n> more\nout\n\nmore\n$ two\nstderr:\nbad\nexit: 3\n")
         self.assertEqual(needs, ["a/b"])
         self.assertEqual([(s.command, s.stdout, s.stderr, s.exit_code) for s in steps],
-                         [("one", ["out", "", "more"], [], 0), ("two", [], ["bad"], 3)])
+                         [("one\nmore", ["out", "", "more"], [], 0), ("two", [], ["bad"], 3)])
 
     def test_exit_codes_are_compared(self):
         import os
