@@ -13,8 +13,8 @@
 namespace dfrost {
 namespace {
 
-[[noreturn]] void refuse(const std::string& key, std::string message, std::string hint = {}) {
-  throw Error(ErrorCode::invalid_argument, std::move(message), std::move(hint)).at(key);
+[[noreturn]] void refuse(const std::string& key, const std::string& message, std::string hint = {}) {
+  throw Error(ErrorCode::invalid_argument, message, std::move(hint)).at(key);
 }
 
 void check_name(const std::string& name) {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/choice.h"
 #include "run/config_key.h"
 
 namespace dfrost::fields {
@@ -19,8 +20,7 @@ inline constexpr std::size_t kMost = 1'000'000'000;
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Says where a value lies, in a RunConfig that may be changed and in one that may not.
-#define DFROST_AT(member) \
-  [](auto& config) -> auto& { return config.member; }
+#define DFROST_AT(member) ([](auto& config) -> auto& { return config.member; })
 
 template <typename T, typename Access>
 Place<T> place(Access) {
@@ -82,6 +82,14 @@ template <typename Enum>
 Words<Enum> words(std::initializer_list<Enum> values) {
   Words<Enum> result;
   for (const Enum value : values) result.emplace_back(value, to_string(value));
+  return result;
+}
+
+// Those of a table of words.
+template <typename Enum, std::size_t N>
+Words<Enum> words(const Choice<Enum> (&choices)[N]) {
+  Words<Enum> result;
+  for (const auto& choice : choices) result.emplace_back(choice.value, choice.word);
   return result;
 }
 

@@ -32,8 +32,8 @@ struct Given {
 };
 using GivenValues = std::map<const ConfigKey*, Given>;
 
-Error config_error(std::string message, std::string hint = {}) {
-  return {ErrorCode::invalid_argument, std::move(message), std::move(hint)};
+Error config_error(const std::string& message, std::string hint = {}) {
+  return {ErrorCode::invalid_argument, message, std::move(hint)};
 }
 
 std::string locate(const std::string& place, const toml::source_region& source, const std::string& key = {}) {

@@ -15,6 +15,9 @@ template <typename... Cases>
 struct Overloaded : Cases... {
   using Cases::operator()...;
 };
+// GCC deduces it without help; clang 14 does not.
+template <typename... Cases>
+Overloaded(Cases...) -> Overloaded<Cases...>;
 
 std::string describe_count(std::size_t least, std::size_t most) {
   if (most >= fields::kMost) return fmt::format("{} or more", least);

@@ -1,3 +1,4 @@
+#include "merge/merge_words.h"
 #include "run/config_fields.h"
 
 namespace dfrost::fields {
@@ -7,9 +8,7 @@ std::vector<ConfigKey> ot_keys() {
   return {
       {.section = "merge",
        .name = "kind",
-       .field = word(DFROST_AT(merge.kind), Words<MergeKind>{{MergeKind::ot, "ot"},
-                                                             {MergeKind::average, "average"},
-                                                             {MergeKind::barycenter, "barycenter"}}),
+       .field = word(DFROST_AT(merge.kind), words(kMergeKinds)),
        .comment = "how received prompt sets become one",
        .explanation =
            "ot: D-FROST's merge by entropic optimal transport. average: by index, weighted by the mixing "
@@ -59,29 +58,23 @@ std::vector<ConfigKey> ot_keys() {
        .explanation = "The paper always takes all steps."},
       {.section = "merge",
        .name = "init",
-       .field = word(DFROST_AT(merge.init), Words<MergeInit>{{MergeInit::own, "own"},
-                                                             {MergeInit::previous, "previous"},
-                                                             {MergeInit::kmeans_plus_plus, "kmeans++"}}),
+       .field = word(DFROST_AT(merge.init), words(kMergeInits)),
        .comment = "ot: start from own prompts, the last merge's, or k-means++ seeds of all",
        .explanation = "The paper does not say."},
       {.section = "merge",
        .name = "dead",
-       .field = word(DFROST_AT(merge.dead), Words<DeadPrompts>{{DeadPrompts::paper, "paper"},
-                                                               {DeadPrompts::keep, "keep"},
-                                                               {DeadPrompts::reseed, "reseed"}}),
+       .field = word(DFROST_AT(merge.dead), words(kDeadPrompts)),
        .comment = "ot: a prompt without mass becomes zero, stays, or moves to the worst-served",
        .explanation = "The formula gives 0/(0 + lambda) = 0. Dead prompts are counted in the records "
                       "whatever the choice."},
       {.section = "merge",
        .name = "shrink",
-       .field = word(DFROST_AT(merge.shrink), Words<Shrink>{{Shrink::paper, "paper"}, {Shrink::off, "off"}}),
+       .field = word(DFROST_AT(merge.shrink), words(kShrinks)),
        .comment = "ot: off computes as if lambda were 0",
        .explanation = ""},
       {.section = "merge",
        .name = "form",
-       .field = word(DFROST_AT(merge.form), Words<MergeForm>{{MergeForm::automatic, "auto"},
-                                                             {MergeForm::gram, "gram"},
-                                                             {MergeForm::direct, "direct"}}),
+       .field = word(DFROST_AT(merge.form), words(kMergeForms)),
        .comment = "ot: on products of the rows or on the rows; auto: the cheaper",
        .explanation = "The same merge up to rounding."},
       {.section = "merge",
