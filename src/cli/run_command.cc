@@ -67,7 +67,8 @@ void run_federation(const RunArguments& arguments) {
 void add_run_command(CLI::App& app) {
   auto* command = add_command(
       app, "run", "Run a whole federation on this machine, as a config file describes it.",
-      {"dfrost config init demo --out demo.toml && dfrost run demo.toml",
+      {"dfrost run demo.toml                                                   what 'dfrost config init "
+       "demo' wrote",
        "dfrost run demo.toml --set run.name=average --set merge.kind=average   change a thing, see its "
        "effect",
        "dfrost run demo.toml --resume                                          after a stop or a crash"});

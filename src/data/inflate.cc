@@ -51,7 +51,9 @@ std::vector<std::uint8_t> inflate_bytes(std::span<const std::byte> bytes, const 
     if (out_done == out.size()) {
       if (out.size() == limit)
         throw bad_file(place, in_done, fmt::format("inflates to more than {} bytes", limit));
-      out.resize(std::min(limit, 2 * out.size()));
+      const std::size_t larger = std::min(limit, 2 * out.size());
+      out.reserve(larger);  // exactly: resize alone may take up to twice what it is asked for
+      out.resize(larger);
     } else if (in_done == bytes.size()) {
       throw bad_file(place, in_done, "compressed data ends too early");
     }
