@@ -107,8 +107,8 @@ std::vector<ConfigKey> evaluate_keys() {
        .comment = "how many are scored, at most, spread over the domains; 0: all, as the paper does",
        .explanation =
            "Mean, spread, least and best are then of these alone, and the records say how many there were. "
-           "8 clients on 200 pictures of five domains are 8,000 forward passes, a few percent of a round of "
-           "the paper's setting; all 50 on all 2,000 are 500,000, as much as training costs.",
+           "8 clients on 200 pictures of five domains are 8,000 forward passes, about 1 % of a round of the "
+           "paper's setting; all 50 on all 2,000 are 500,000, half of what training costs.",
        .main = true},
       {.section = "evaluate",
        .name = "samples",
