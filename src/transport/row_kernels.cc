@@ -84,16 +84,17 @@ void Gram(const Matrix& rows, Matrix& products) {
 
 void SquaredDistances(const Matrix& a, const Matrix& b, Matrix& distances) {
   constexpr std::size_t kA = 2, kB = 5;  // 10 prompts are the common case, and 2 and 5 divide it
-  for (std::size_t j = 0; j < b.rows(); j += kB) {
+  const std::size_t rows = distances.rows(), cols = distances.cols();
+  for (std::size_t j = 0; j < cols; j += kB) {
     const double* from_b[kB];
     point_at_rows(b, j, from_b);
-    for (std::size_t i = 0; i < a.rows(); i += kA) {
+    for (std::size_t i = 0; i < rows; i += kA) {
       const double* from_a[kA];
       point_at_rows(a, i, from_a);
       double tile[kA][kB];
       reduce_tile<SquaredDifference>(from_a, from_b, a.stride(), tile);
-      for (std::size_t r = i; r < std::min(i + kA, a.rows()); ++r) {
-        for (std::size_t c = j; c < std::min(j + kB, b.rows()); ++c) distances(r, c) = tile[r - i][c - j];
+      for (std::size_t r = i; r < std::min(i + kA, rows); ++r) {
+        for (std::size_t c = j; c < std::min(j + kB, cols); ++c) distances(r, c) = tile[r - i][c - j];
       }
     }
   }
@@ -188,7 +189,7 @@ void gram(const Matrix& rows, Matrix& products) {
 }
 
 void squared_distances(const Matrix& a, const Matrix& b, Matrix& distances) {
-  assert(a.cols() == b.cols() && distances.rows() >= a.rows() && distances.cols() >= b.rows());
+  assert(a.cols() == b.cols() && distances.rows() <= a.rows() && distances.cols() <= b.rows());
   HWY_DYNAMIC_DISPATCH(SquaredDistances)(a, b, distances);
 }
 

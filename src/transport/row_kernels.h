@@ -14,8 +14,8 @@ namespace dfrost {
 // products(a, b) = ⟨row a, row b⟩, [N, N] for N rows. Symmetric to the last bit.
 void gram(const Matrix& rows, Matrix& products);
 
-// distances(i, j) = ‖a_i − b_j‖², [rows of a, rows of b]. From differences, never from norms and products, so
-// that near points far from the origin keep their digits.
+// distances(i, j) = ‖a_i − b_j‖² for as many rows of a and of b as `distances` has. From differences, never
+// from norms and products, so that near points far from the origin keep their digits.
 void squared_distances(const Matrix& a, const Matrix& b, Matrix& distances);
 
 // sums(i, :) += Σ_k weights(k, i) · source(rows[k], :). weights is [rows.size() or more, rows of sums].

@@ -70,10 +70,13 @@ TEST(OtMerge, TheGramFormAndTheDirectFormAgree) {
     RandomStream random(seed, "forms");
     const auto neighbours = random_neighbours(6, 10, 96, random.uniform(0, 0.5), random);
     MergeOptions options{.epsilon = std::pow(10.0, random.uniform(-3, 1))};
+    const auto previous = test::random_points(10, 96, random, 0.5);
+    if (seed % 2 == 0) options.init = MergeInit::previous;
+    const auto all = neighbours.gathered(seed % 2 == 0 ? previous.view() : MatrixView<const float>());
     options.form = MergeForm::gram;
-    const auto gram = ot_merge(neighbours.gathered(), 10, options);
+    const auto gram = ot_merge(all, 10, options);
     options.form = MergeForm::direct;
-    const auto direct = ot_merge(neighbours.gathered(), 10, options);
+    const auto direct = ot_merge(all, 10, options);
     for (std::size_t i = 0; i < 10; ++i) {
       for (std::size_t k = 0; k < 96; ++k) EXPECT_NEAR(gram.prompts(i, k), direct.prompts(i, k), 1e-10);
     }
