@@ -1,10 +1,11 @@
+#include "base/version.h"
 #include "cli/command.h"
 
 // NOLINTNEXTLINE(bugprone-exception-escape): declaring the commands throws only if two have one name
 int main(int argc, char** argv) {
   CLI::App app("Tune one frozen vision transformer together, without a server and without pooling pictures.",
                "dfrost");
-  app.set_version_flag("--version", "dfrost " DFROST_VERSION);
+  app.set_version_flag("--version", "dfrost " + std::string(dfrost::version()));
   app.require_subcommand(1);
   app.footer(
       "  dfrost config init demo --out demo.toml        an experiment to start from\n"

@@ -1,6 +1,8 @@
 // `dfrost run`: a whole federation on one machine.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <memory>
 
 #include "base/file.h"
@@ -50,12 +52,30 @@ void print_closing_table(const RunResult& result, const std::filesystem::path& f
   line("records", folder.string());
 }
 
+std::string shell_word(const std::string& text) {
+  const bool plain = !text.empty() && std::ranges::all_of(text, [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("._+-/=,:@%").find(c) != std::string_view::npos;
+  });
+  if (plain) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+// What starts this run again, to be pasted into a shell.
+std::string command_line(const RunArguments& arguments) {
+  std::string line = "dfrost run " + shell_word(arguments.config);
+  for (const auto& change : arguments.overrides) line += " --set " + shell_word(change);
+  return line;
+}
+
 void run_federation(const RunArguments& arguments) {
   RunConfig config = load_config(arguments.config, arguments.overrides);
   config.backbone.path = find_backbone(config.backbone.path.string());
   const auto folder = std::filesystem::path(arguments.runs) / config.run.name;
   RunDisplay display(arguments.quiet || arguments.json, config.run.rounds);
-  const auto result = run_experiment(config, {folder, arguments.resume}, display);
+  const auto result = run_experiment(config, {folder, arguments.resume, command_line(arguments)}, display);
   if (arguments.json) {
     return print_json(nlohmann::ordered_json::parse(read_text_file(folder / "summary.json")));
   }

@@ -220,6 +220,26 @@ std::vector<std::vector<std::size_t>> count_table(const Partition& partition, st
   return table;
 }
 
+std::vector<std::optional<std::size_t>> home_domains(const Partition& partition, const PooledSet& pool) {
+  std::vector<std::optional<std::size_t>> homes;
+  for (const auto& client : partition.clients) {
+    std::vector<std::size_t> counts(pool.domains.size(), 0);
+    for (const std::size_t index : client) {
+      for (std::size_t d = 0; d < pool.domains.size(); ++d) {
+        const Domain& domain = pool.domains[d];
+        if (index >= domain.first_train && index - domain.first_train < domain.train_count) ++counts[d];
+      }
+    }
+    const auto most = std::ranges::max_element(counts);
+    if (client.empty() || most == counts.end()) {
+      homes.emplace_back();
+    } else {
+      homes.emplace_back(static_cast<std::size_t>(most - counts.begin()));
+    }
+  }
+  return homes;
+}
+
 std::string_view to_string(PartitionKind kind) {
   switch (kind) {
     case PartitionKind::dirichlet: return "dirichlet";

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -64,6 +65,10 @@ Partition make_partition(const PooledSet& pool, const PartitionOptions& options,
 // counts[client][class].
 std::vector<std::vector<std::size_t>> count_table(const Partition& partition, std::span<const int> labels,
                                                   std::size_t classes);
+
+// The domain that most of each client's pictures are of, the first of equals; nothing for a client without
+// any.
+std::vector<std::optional<std::size_t>> home_domains(const Partition& partition, const PooledSet& pool);
 
 std::string_view to_string(PartitionKind kind);
 std::string_view to_string(DirichletForm form);

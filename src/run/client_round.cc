@@ -88,14 +88,17 @@ Inbox receive_states(const Client& client, const MixingMatrix& mixing, std::uint
   return inbox;
 }
 
-MergeReport merge_states(Client& client, const Inbox& inbox, const RunConfig& config, std::uint64_t round) {
+MergeReport merge_states(Client& client, const Inbox& inbox, const RunConfig& config, std::uint64_t round,
+                         bool with_view) {
   if (inbox.messages.empty()) return {};
   const auto own = client.state.prompts();
   const std::size_t width = own.cols();
   std::vector<MatrixView<const float>> senders = {own};
+  std::vector<ClientId> ids = {client.id};
   for (const auto& message : inbox.messages) {
     const auto& prompts = message.tensors.find(kPromptPart)->second;
     senders.emplace_back(prompts.values.data(), prompts.shape.front(), width);
+    ids.push_back(message.sender);
   }
   const auto weights = sender_weights(inbox, config.merge);
   MergeOptions options = config.merge;
@@ -104,7 +107,17 @@ MergeReport merge_states(Client& client, const Inbox& inbox, const RunConfig& co
   const MatrixView<float> result(merged.data(), own.rows(), width);
   const auto summary =
       merge({senders, weights, {client.previous_prompts.data(), own.rows(), width}}, options, result);
-  const double error = merge_error(senders, weights, result);
+  MergeReport report{.merged = true,
+                     .off_index_mass = summary.off_index_mass,
+                     .error = merge_error(senders, weights, result),
+                     .dead_prompts = summary.dead.size(),
+                     .theorem = summary.theorem,
+                     .view = {}};
+  if (with_view) {
+    report.view = view_merge(ids, senders, result, summary);
+    report.view->round = round;
+    report.view->kind = config.merge.kind;
+  }
   std::ranges::copy(merged, own.data());
   if (config.merge.head == HeadMerge::average) {
     for (const auto& part : client.state.layout.parts()) {
@@ -112,7 +125,7 @@ MergeReport merge_states(Client& client, const Inbox& inbox, const RunConfig& co
       average_part(part, inbox, std::span(client.state.values).subspan(part.offset, part.size));
     }
   }
-  return {true, summary.off_index_mass, error, summary.dead.size(), summary.theorem};
+  return report;
 }
 
 }  // namespace dfrost

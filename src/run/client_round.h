@@ -3,6 +3,7 @@
 // pass. Runs on the calling thread; everything random comes from (seed, client, round).
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "network/message.h"
 #include "network/mixing.h"
 #include "run/config.h"
+#include "run/merge_view.h"
 #include "train/client_state.h"
 #include "train/local_update.h"
 
@@ -54,9 +56,12 @@ struct MergeReport {
   double error = 0;  // W₂² between the neighbourhood and its summary
   std::size_t dead_prompts = 0;
   TheoremCheck theorem;
+  std::optional<MergeView> view;
 };
 
 // Prompts by merge.kind; everything else by the mixing weights, or not at all with HeadMerge::own.
-MergeReport merge_states(Client& client, const Inbox& inbox, const RunConfig& config, std::uint64_t round);
+// `with_view` also keeps the merge to be looked at; it changes no result.
+MergeReport merge_states(Client& client, const Inbox& inbox, const RunConfig& config, std::uint64_t round,
+                         bool with_view = false);
 
 }  // namespace dfrost

@@ -99,6 +99,8 @@ struct EvaluateSection {
 
 struct DiagnosticsSection {
   bool theory = false;  // hold Theorem 1 against every OT merge
+  // The merges of so many clients of each domain are kept to be looked at, in rounds that evaluate.
+  std::size_t merge_views = 1;
 };
 
 struct RunConfig {

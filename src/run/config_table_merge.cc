@@ -136,6 +136,12 @@ std::vector<ConfigKey> diagnostics_keys() {
            "The least movement of the steps must lie below the theorem's bound; a merge that breaks it is "
            "counted in the records.",
        .paper = "Theorem 1"},
+      {.section = "diagnostics",
+       .name = "merge_views",
+       .field = count(DFROST_AT(diagnostics.merge_views)),
+       .comment = "clients of each domain whose merges the report shows; 0: none",
+       .explanation = "In rounds that evaluate, merges.jsonl gets their neighbourhood's prompts in two "
+                      "dimensions and the transport plan. Changes no result."},
   };
 }
 

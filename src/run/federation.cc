@@ -7,7 +7,7 @@
 #include "dfrost/error.h"
 #include "dfrost/measure.h"
 #include "network/mixing_factor.h"
-#include "train/evaluate.h"
+#include "run/evaluation.h"
 
 namespace dfrost {
 namespace {
@@ -23,6 +23,9 @@ class Stopwatch {
 
 // Patch embeddings are kept up to this: FiveDataset's 100,000 for ViT-B/32 would take 15 GB, a demo's fit.
 constexpr std::size_t kCacheBytes = std::size_t{1} << 30;
+
+// Nobody can look at the graph of more.
+constexpr std::size_t kMostDrawnClients = 500;
 
 Partition partition_for(const RunConfig& config, const PooledSet& pool) {
   if (config.method.cooperation != Cooperation::central) {
@@ -52,19 +55,6 @@ Client make_client(const RunConfig& config, const Geometry& geometry, std::size_
   return client;
 }
 
-std::vector<DomainAccuracy> mean_by_domain(const PooledSet& pool, std::span<const Evaluation> evaluations) {
-  std::vector<DomainAccuracy> domains;
-  for (std::size_t d = 0; d < pool.domains.size(); ++d) {
-    DomainAccuracy mean{pool.domains[d].name, 0, 0};
-    for (const auto& evaluation : evaluations) {
-      mean.masked += evaluation.domains[d].accuracy_masked() / static_cast<double>(evaluations.size());
-      mean.unmasked += evaluation.domains[d].accuracy_unmasked() / static_cast<double>(evaluations.size());
-    }
-    domains.push_back(mean);
-  }
-  return domains;
-}
-
 // Calls the observer one at a time, with the count of clients done.
 class Counter {
  public:
@@ -85,6 +75,64 @@ class Counter {
   Federation::Progress state_;
 };
 
+// What one client saw of the exchange and did with it.
+struct ClientLoop {
+  MergeReport merge;
+  std::size_t refused = 0, missing = 0;
+  double exchange_seconds = 0, merge_seconds = 0;
+};
+
+// `share` turns seconds of one client into wall seconds.
+void add_loops(std::span<ClientLoop> loops, double share, RoundRecord& record) {
+  std::size_t merges = 0;
+  for (auto& loop : loops) {
+    record.refused_messages += loop.refused;
+    record.missing_messages += loop.missing;
+    record.seconds.exchange += loop.exchange_seconds * share;
+    record.seconds.merge += loop.merge_seconds * share;
+    if (!loop.merge.merged) continue;
+    ++merges;
+    record.off_index_mass += loop.merge.off_index_mass;
+    record.merge_error += loop.merge.error;
+    record.dead_prompts += loop.merge.dead_prompts;
+    if (loop.merge.view) record.merge_views.push_back(std::move(*loop.merge.view));
+  }
+  if (merges > 0) {
+    record.off_index_mass /= static_cast<double>(merges);
+    record.merge_error /= static_cast<double>(merges);
+  }
+}
+
+TheoryRecord check_theory(std::span<const ClientLoop> loops) {
+  TheoryRecord theory;
+  for (const auto& loop : loops) {
+    if (!loop.merge.merged) continue;
+    const auto& theorem = loop.merge.theorem;
+    ++theory.checked;
+    if (!theorem.held) ++theory.violated;
+    theory.largest_ratio = std::max(theory.largest_ratio, theorem.smallest_delta / theorem.bound);
+  }
+  return theory;
+}
+
+RoundGraph graph_of(const RoundNetwork& network) {
+  RoundGraph graph{network.graph.edges(), network.failed, {}};
+  for (std::size_t u = 0; u < network.active.size(); ++u) {
+    if (!network.active[u]) graph.absent.push_back(static_cast<ClientId>(u));
+  }
+  return graph;
+}
+
+// The first `per_domain` clients of each domain: whose merges are kept to be looked at.
+std::vector<bool> seen_clients(const Partition& partition, const PooledSet& pool, std::size_t per_domain) {
+  std::vector<std::size_t> seen(pool.domains.size(), 0);
+  std::vector<bool> chosen;
+  for (const auto& home : home_domains(partition, pool)) {
+    chosen.push_back(home && seen[*home]++ < per_domain);
+  }
+  return chosen;
+}
+
 }  // namespace
 
 Federation::Federation(const RunConfig& config, const Backbone& backbone, const Preprocessing& preprocessing,
@@ -95,6 +143,7 @@ Federation::Federation(const RunConfig& config, const Backbone& backbone, const 
       train_samples_(pool_, pool_.train, backbone, preprocessing, kCacheBytes),
       test_samples_(pool_, pool_.test, backbone, preprocessing, kCacheBytes / 4),
       partition_(partition_for(config, pool_)),
+      seen_(seen_clients(partition_, pool_, config.diagnostics.merge_views)),
       topology_(topology_for(config, partition_.clients.size()), partition_.clients.size(), config.run.seed),
       exchanges_(partition_.clients.size()),
       threads_(config.run.threads) {
@@ -117,6 +166,7 @@ RoundRecord Federation::run_round(const ProgressCallback& progress) {
   record.edges = network.graph.edges().size();
   record.failed_edges = network.failed.size();
   record.absent_clients = network.absent_clients();
+  if (clients_.size() <= kMostDrawnClients) record.graph = graph_of(network);
   // A client listens before it trains: the message of a faster neighbour must find it.
   for (const auto& client : clients_) {
     if (network.active[client.id]) exchanges_.exchange_of(client.id).begin_round(round_);
@@ -155,13 +205,6 @@ void Federation::train_all(const RoundNetwork& network, const ProgressCallback& 
   record.seconds.train = clock.seconds();
 }
 
-// What one client saw of the exchange and did with it.
-struct Federation::Loop {
-  MergeReport merge;
-  std::size_t refused = 0, missing = 0;
-  double exchange_seconds = 0, merge_seconds = 0;
-};
-
 void Federation::exchange_all(const RoundNetwork& network, const ProgressCallback& progress,
                               RoundRecord& record) {
   const MixingMatrix mixing(network.graph);
@@ -186,47 +229,27 @@ void Federation::exchange_all(const RoundNetwork& network, const ProgressCallbac
   record.seconds.exchange = sending.seconds();
 
   Counter counter(progress, "merge", clients_.size() - network.absent_clients());
-  std::vector<Loop> reports(clients_.size());
+  const bool views = is_evaluated(round_);
+  std::vector<ClientLoop> loops(clients_.size());
   threads_.parallel_for(clients_.size(), [&](std::size_t u, std::size_t) {
     if (!network.active[u]) return;
     const Stopwatch receiving;
     const auto inbox = receive_states(clients_[u], mixing, round_, Exchange::kNoWaiting,
                                       exchanges_.exchange_of(static_cast<ClientId>(u)));
-    reports[u].exchange_seconds = receiving.seconds();
+    loops[u].exchange_seconds = receiving.seconds();
     const Stopwatch merging;
-    reports[u].merge = merge_states(clients_[u], inbox, config_, round_);
-    reports[u].merge_seconds = merging.seconds();
-    reports[u].refused = inbox.refused.size();
-    reports[u].missing = inbox.missing;
+    loops[u].merge = merge_states(clients_[u], inbox, config_, round_, views && seen_[u]);
+    loops[u].merge_seconds = merging.seconds();
+    loops[u].refused = inbox.refused.size();
+    loops[u].missing = inbox.missing;
     counter.add(0);
   });
   const ExchangeCounts after = sent();
   record.sent_bytes = after.sent_bytes - before.sent_bytes;
   record.sent_messages = after.sent_messages - before.sent_messages;
 
-  std::size_t merges = 0;
-  TheoryRecord theory;
-  const double share = 1.0 / static_cast<double>(threads_.size());  // client seconds to wall seconds
-  for (const auto& report : reports) {
-    record.refused_messages += report.refused;
-    record.missing_messages += report.missing;
-    record.seconds.exchange += report.exchange_seconds * share;
-    record.seconds.merge += report.merge_seconds * share;
-    if (!report.merge.merged) continue;
-    ++merges;
-    record.off_index_mass += report.merge.off_index_mass;
-    record.merge_error += report.merge.error;
-    record.dead_prompts += report.merge.dead_prompts;
-    ++theory.checked;
-    if (!report.merge.theorem.held) ++theory.violated;
-    theory.largest_ratio =
-        std::max(theory.largest_ratio, report.merge.theorem.smallest_delta / report.merge.theorem.bound);
-  }
-  if (merges > 0) {
-    record.off_index_mass /= static_cast<double>(merges);
-    record.merge_error /= static_cast<double>(merges);
-  }
-  if (config_.diagnostics.theory && config_.merge.kind == MergeKind::ot) record.theory = theory;
+  add_loops(loops, 1.0 / static_cast<double>(threads_.size()), record);
+  if (config_.diagnostics.theory && config_.merge.kind == MergeKind::ot) record.theory = check_theory(loops);
 }
 
 void Federation::measure(RoundRecord& record) {
@@ -254,35 +277,9 @@ bool Federation::is_evaluated(std::size_t round) const {
   return round >= config_.run.rounds || (config_.evaluate.every > 0 && round % config_.evaluate.every == 0);
 }
 
-// Evenly over the clients, and so over the domains, whose clients stand together.
-std::vector<std::size_t> Federation::scored_clients() const {
-  const std::size_t wanted = config_.evaluate.clients == 0 ? clients_.size() : config_.evaluate.clients;
-  const std::size_t count = std::min(wanted, clients_.size());
-  std::vector<std::size_t> chosen;
-  for (std::size_t i = 0; i < count; ++i) chosen.push_back(i * clients_.size() / count);
-  return chosen;
-}
-
-std::vector<std::size_t> Federation::scored_samples() const {
-  std::vector<std::size_t> samples;
-  for (const auto& domain : pool_.domains) {
-    const std::size_t wanted = config_.evaluate.samples == 0 ? domain.test_count : config_.evaluate.samples;
-    std::vector<int> labels;
-    for (std::size_t i = 0; i < domain.test_count; ++i) {
-      labels.push_back(pool_.test.labels[domain.first_test + i] - domain.first_class);
-    }
-    RandomStream stream(config_.run.seed, "evaluate " + domain.name);
-    for (const std::size_t i :
-         balanced_subset(labels, domain.class_names.size(), std::min(wanted, domain.test_count), stream)) {
-      samples.push_back(domain.first_test + i);
-    }
-  }
-  return samples;
-}
-
 EvaluationRecord Federation::evaluate_all(const ProgressCallback& progress) {
-  const auto chosen = scored_clients();
-  const auto samples = scored_samples();
+  const auto chosen = scored_clients(config_.evaluate, clients_.size());
+  const auto samples = scored_samples(config_.evaluate, pool_, config_.run.seed);
   const std::size_t models = chosen.size() + 1;  // and the network model, last
   Counter counter(progress, "evaluate", models);
   std::vector<Evaluation> evaluations(models);
@@ -292,25 +289,7 @@ EvaluationRecord Federation::evaluate_all(const ProgressCallback& progress) {
                               {config_.train.mask, config_.evaluate.batch}, workspaces_[worker]);
     counter.add(0);
   });
-  EvaluationRecord record;
-  record.clients = chosen;
-  record.samples = samples.size();
-  std::vector<double> masked, unmasked;
-  for (std::size_t i = 0; i < chosen.size(); ++i) {
-    const auto total = evaluations[i].total();
-    masked.push_back(total.accuracy_masked());
-    unmasked.push_back(total.accuracy_unmasked());
-    record.loss += total.loss() / static_cast<double>(chosen.size());
-  }
-  record.accuracy_masked = spread_of(masked);
-  record.accuracy_unmasked = spread_of(unmasked);
-  record.domains = mean_by_domain(pool_, std::span(evaluations).first(chosen.size()));
-  record.network_domains = mean_by_domain(pool_, std::span(evaluations).last(1));
-  const auto network = evaluations.back().total();
-  record.network_accuracy_masked = network.accuracy_masked();
-  record.network_accuracy_unmasked = network.accuracy_unmasked();
-  record.network_loss = network.loss();
-  return record;
+  return summarize_scores(pool_, chosen, samples.size(), evaluations);
 }
 
 std::vector<float> Federation::values() const {

@@ -53,15 +53,11 @@ class Federation {
   void restore(std::size_t round, std::span<const float> values);
 
  private:
-  struct Loop;  // what the clients of a round report, gathered in their order
-
   void train_all(const RoundNetwork& network, const ProgressCallback& progress, RoundRecord& record);
   void exchange_all(const RoundNetwork& network, const ProgressCallback& progress, RoundRecord& record);
   void measure(RoundRecord& record);
   EvaluationRecord evaluate_all(const ProgressCallback& progress);
   bool is_evaluated(std::size_t round) const;
-  std::vector<std::size_t> scored_clients() const;
-  std::vector<std::size_t> scored_samples() const;
 
   RunConfig config_;
   const Backbone& backbone_;
@@ -69,6 +65,7 @@ class Federation {
   PooledSamples train_samples_;
   PooledSamples test_samples_;
   Partition partition_;
+  std::vector<bool> seen_;  // per client: its merges are kept to be looked at
   std::vector<Client> clients_;
   Client network_model_;
   Topology topology_;

@@ -8,6 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "network/graph.h"
+#include "run/merge_view.h"
+
 namespace dfrost {
 
 // Over clients.
@@ -57,6 +60,13 @@ struct TheoryRecord {
   double largest_ratio = 0;  // min Δ over the bound: below 1 where it holds
 };
 
+// Who could talk to whom.
+struct RoundGraph {
+  std::vector<Edge> links;   // that worked
+  std::vector<Edge> failed;  // between clients that took part
+  std::vector<ClientId> absent;
+};
+
 struct RoundRecord {
   std::size_t round = 0;                       // from 1
   double train_loss = 0;                       // mean over the clients that trained, of their last epoch
@@ -72,11 +82,13 @@ struct RoundRecord {
   std::size_t edges = 0;
   std::size_t failed_edges = 0;
   std::size_t absent_clients = 0;
+  std::optional<RoundGraph> graph;  // not of very many clients
   std::uint64_t sent_bytes = 0;
   std::uint64_t sent_messages = 0;
   std::size_t refused_messages = 0;
   std::size_t missing_messages = 0;
   std::optional<TheoryRecord> theory;
+  std::vector<MergeView> merge_views;  // of chosen clients, in rounds that evaluate; lines of merges.jsonl
   StageSeconds seconds;
 };
 

@@ -1,5 +1,9 @@
 #include "run/record_json.h"
 
+#include <cmath>
+
+#include "merge/merge_words.h"
+
 namespace dfrost {
 namespace {
 
@@ -16,6 +20,25 @@ Json to_json(const std::vector<DomainAccuracy>& domains) {
   Json json = Json::object();
   for (const auto& d : domains)
     json[d.name] = {{"accuracy_masked", d.masked}, {"accuracy_unmasked", d.unmasked}};
+  return json;
+}
+
+Json to_json(const std::vector<Edge>& edges) {
+  Json json = Json::array();
+  for (const auto& edge : edges) json.push_back({edge.first, edge.second});
+  return json;
+}
+
+// Four significant digits.
+double rounded(double value) {
+  if (value == 0 || !std::isfinite(value)) return value;
+  const double scale = std::pow(10.0, 3 - std::floor(std::log10(std::abs(value))));
+  return std::isfinite(scale) ? std::round(value * scale) / scale : 0;
+}
+
+Json to_json(const std::vector<PlanePoint>& points) {
+  Json json = Json::array();
+  for (const auto& point : points) json.push_back({rounded(point[0]), rounded(point[1])});
   return json;
 }
 
@@ -54,6 +77,11 @@ Json to_json(const RoundRecord& r) {
                {"refused_messages", r.refused_messages},
                {"missing_messages", r.missing_messages},
                {"seconds", to_json(r.seconds)}};
+  if (r.graph) {
+    json["graph"] = {{"links", to_json(r.graph->links)},
+                     {"failed", to_json(r.graph->failed)},
+                     {"absent", r.graph->absent}};
+  }
   if (r.evaluation) json["evaluation"] = to_json(*r.evaluation);
   if (r.theory) {
     json["theory"] = {{"checked", r.theory->checked},
@@ -61,6 +89,26 @@ Json to_json(const RoundRecord& r) {
                       {"largest_ratio", r.theory->largest_ratio}};
   }
   return json;
+}
+
+Json to_json(const MergeView& view) {
+  Json senders = Json::array();
+  for (const auto& sender : view.senders) {
+    senders.push_back({{"client", sender.client}, {"points", to_json(sender.points)}});
+  }
+  Json plan = Json::array();
+  for (const auto& flow : view.plan) {
+    plan.push_back({flow.sender, flow.prompt, flow.merged_prompt, rounded(flow.share)});
+  }
+  return {{"schema", kRecordSchema},
+          {"round", view.round},
+          {"client", view.client()},
+          {"kind", word_of(kMergeKinds, view.kind)},
+          {"variance", {rounded(view.variance[0]), rounded(view.variance[1])}},
+          {"senders", senders},
+          {"merged", to_json(view.merged)},
+          {"dead", view.dead},
+          {"plan", plan}};
 }
 
 Json to_json(const RunTotals& totals) {

@@ -1,5 +1,6 @@
-// Records as JSON: a line of metrics.jsonl per round, and summary.json. docs/reference/records.md has every
-// field. A number that is not finite becomes null, as JSON has no other word for it.
+// Records as JSON: a line of metrics.jsonl per round, one of merges.jsonl per merge that is kept to be looked
+// at, and summary.json. docs/reference/records.md has every field. A number that is not finite becomes null,
+// as JSON has no other word for it.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -13,6 +14,9 @@ namespace dfrost {
 inline constexpr int kRecordSchema = 1;
 
 nlohmann::ordered_json to_json(const RoundRecord& record);
+
+// Numbers rounded to what can be seen in a drawing.
+nlohmann::ordered_json to_json(const MergeView& view);
 
 nlohmann::ordered_json to_json(const RunTotals& totals);
 RunTotals totals_from_json(const nlohmann::ordered_json& json);

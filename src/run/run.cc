@@ -1,16 +1,16 @@
 #include "run/run.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <sstream>
+#include <array>
 
 #include "backbone/checkpoint.h"
 #include "base/file.h"
 #include "dfrost/error.h"
+#include "run/about.h"
 #include "run/checkpoint_file.h"
 #include "run/config_file.h"
+#include "run/record_file.h"
 #include "run/record_json.h"
 
 namespace dfrost {
@@ -49,35 +49,10 @@ std::optional<RunCheckpoint> checkpoint_to_resume(const fs::path& folder, const 
   return std::move(found.checkpoint);
 }
 
-// Leaves the lines of rounds up to `rounds`: what came after the checkpoint is computed again.
-void keep_metrics_until(const fs::path& path, std::size_t rounds) {
-  std::string kept;
-  if (fs::exists(path)) {
-    std::istringstream lines(read_text_file(path, std::size_t{1} << 30));
-    for (std::string line; std::getline(lines, line);) {
-      const auto json = nlohmann::ordered_json::parse(line, nullptr, false);
-      if (json.is_discarded() || !json.contains("round") || json["round"].get<std::size_t>() > rounds) break;
-      kept += line + "\n";
-    }
-  }
-  write_file_atomically(path, kept);
-}
-
-// One line, on disk before the next round starts.
-void append_line(const fs::path& path, std::string line) {
-  line += '\n';
-  const int file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
-  const bool written = file >= 0 &&
-                       ::write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size()) &&
-                       ::fsync(file) == 0;
-  const int error = errno;
-  if (file >= 0) ::close(file);
-  if (!written) {
-    throw Error(error == ENOSPC ? ErrorCode::resource_exhausted : ErrorCode::permission_denied,
-                fmt::format("cannot write {}", path.string()),
-                "what was written before is whole; --resume goes on")
-        .at(path.string());
-  }
+void append_merges(const fs::path& path, const RoundRecord& record) {
+  std::vector<std::string> lines;
+  for (const auto& view : record.merge_views) lines.push_back(to_json(view).dump());
+  append_lines(path, lines);
 }
 
 void write_adapters(const fs::path& folder, const Federation& federation, const RunConfig& config) {
@@ -108,6 +83,8 @@ void write_adapters(const fs::path& folder, const Federation& federation, const 
 RunResult run_experiment(const RunConfig& config, const RunOptions& options, RunObserver& observer) {
   config.validate();
   const fs::path metrics = options.folder / "metrics.jsonl";
+  const fs::path merges = options.folder / "merges.jsonl";
+  const fs::path about = options.folder / "about.json";
   const auto fingerprint = result_fingerprint(config);
   if (!options.resume) refuse_existing_run(options.folder);
 
@@ -137,7 +114,13 @@ RunResult run_experiment(const RunConfig& config, const RunOptions& options, Run
     }
   }
   write_file_atomically(options.folder / "config.toml", to_toml(config));
-  keep_metrics_until(metrics, federation.rounds_done());
+  if (!options.resume || !fs::exists(about)) {
+    const auto document =
+        about_json(config, federation, *backbone, to_string(source->family()), options.command);
+    write_file_atomically(about, document.dump() + "\n");
+  }
+  keep_rounds_until(merges, federation.rounds_done());
+  keep_rounds_until(metrics, federation.rounds_done());
   observer.on_ready(config, federation, *backbone);
 
   while (federation.rounds_done() < config.run.rounds) {
@@ -147,7 +130,9 @@ RunResult run_experiment(const RunConfig& config, const RunOptions& options, Run
     result.totals.seconds += record.seconds;
     result.totals.sent_bytes += record.sent_bytes;
     result.totals.images += record.images;
-    append_line(metrics, to_json(record).dump());
+    // The round's merges first: a line of metrics.jsonl says that the round is complete.
+    append_merges(merges, record);
+    append_lines(metrics, std::array{to_json(record).dump()});
     observer.on_round(record);
     if (!record.evaluation) record.evaluation = result.last.evaluation;
     result.last = std::move(record);

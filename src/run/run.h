@@ -1,6 +1,6 @@
 // `dfrost run` without its screen: opens data and backbone, runs the rounds that are missing, and leaves in
-// the run's folder config.toml, metrics.jsonl, summary.json, checkpoints/ and adapter/. Killed at any moment,
-// it goes on from the last checkpoint and ends with the same bytes.
+// the run's folder config.toml, about.json, metrics.jsonl, merges.jsonl, summary.json, checkpoints/ and
+// adapter/. Killed at any moment, it goes on from the last checkpoint and ends with the same bytes.
 #pragma once
 
 #include <filesystem>
@@ -15,6 +15,7 @@ namespace dfrost {
 struct RunOptions {
   std::filesystem::path folder;  // runs/NAME
   bool resume = false;           // go on where an earlier run stopped
+  std::string command = {};      // what the user typed, for the records
 };
 
 // Who watches. Calls come one at a time, from any thread.

@@ -124,6 +124,9 @@ def survives():
         for name in names:
             assert filecmp.cmp(os.path.join(reference, name), os.path.join(path, name), shallow=False), (other, name)
     assert [r["round"] for r in rounds("killed")] == [1, 2, 3, 4]
+    merges = {name: open(os.path.join(folder.name, name, "merges.jsonl")).read() for name in ("one", "two", "killed")}
+    assert merges["one"].count("\n") == 2, "the last round's merge of the first client of two domains"
+    assert merges["one"] == merges["two"] == merges["killed"]
     print(f"{len(names)} files the same with one thread, two threads and after {kills} kills")
 
 

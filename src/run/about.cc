@@ -1,0 +1,73 @@
+#include "run/about.h"
+
+#include <fmt/chrono.h>
+
+#include <chrono>
+#include <ctime>
+#include <thread>
+
+#include "base/version.h"
+#include "kernels/cpu.h"
+#include "run/record_json.h"
+
+namespace dfrost {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string now_utc() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
+
+Json domains_json(const PooledSet& pool) {
+  Json domains = Json::array();
+  for (const auto& domain : pool.domains) {
+    domains.push_back({{"name", domain.name},
+                       {"classes", domain.class_names},
+                       {"first_label", domain.first_class},
+                       {"train", domain.train_count},
+                       {"test", domain.test_count}});
+  }
+  return domains;
+}
+
+Json clients_json(const Federation& federation) {
+  Json clients = Json::array();
+  const auto homes = home_domains(federation.partition(), federation.pool());
+  for (std::size_t u = 0; u < homes.size(); ++u) {
+    clients.push_back({{"domain", homes[u] ? Json(*homes[u]) : Json()},
+                       {"samples", federation.partition().clients[u].size()},
+                       {"prompts", federation.clients()[u].state.prompts().rows()}});
+  }
+  return clients;
+}
+
+}  // namespace
+
+Json about_json(const RunConfig& config, const Federation& federation, const Backbone& backbone,
+                std::string_view family, const std::string& command) {
+  const Geometry& geometry = backbone.geometry();
+  const PooledSet& pool = federation.pool();
+  return {{"schema", kRecordSchema},
+          {"name", config.run.name},
+          {"method", config.method.name},
+          {"seed", config.run.seed},
+          {"version", version()},
+          {"started", now_utc()},
+          {"command", command},
+          {"machine",
+           {{"cpu", cpu_summary()},
+            {"cores", std::thread::hardware_concurrency()},
+            {"threads", federation.threads()},
+            {"precision", to_string(backbone.precision())}}},
+          {"backbone",
+           {{"name", config.backbone.path.filename().string()},
+            {"family", family},
+            {"width", geometry.width},
+            {"depth", geometry.depth},
+            {"patch", geometry.patch_size},
+            {"image_size", geometry.image_size}}},
+          {"domains", domains_json(pool)},
+          {"clients", clients_json(federation)},
+          {"partition", count_table(federation.partition(), pool.train.labels, pool.classes())}};
+}
+
+}  // namespace dfrost

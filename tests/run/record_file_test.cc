@@ -1,0 +1,55 @@
+#include "run/record_file.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "base/file.h"
+#include "run/about.h"
+#include "run/small_federation.h"
+#include "support/support.h"
+
+namespace dfrost {
+namespace {
+
+TEST(RecordFile, KeepsTheRoundsBeforeTheResumedOneAndNoHalfLine) {
+  const test::TemporaryFolder folder;
+  const auto path = folder / "merges.jsonl";
+  keep_rounds_until(path, 0);
+  EXPECT_EQ(read_text_file(path), "");
+  append_lines(path, {});
+  append_lines(path, std::array<std::string, 2>{R"({"round":1,"client":0})", R"({"round":1,"client":5})"});
+  append_lines(path, std::array<std::string, 3>{R"({"round":2})", R"({"round":3})", R"({"rou)"});
+  const auto whole = read_text_file(path);
+  keep_rounds_until(path, 2);
+  EXPECT_EQ(read_text_file(path), whole.substr(0, whole.find("{\"round\":3}")));
+  keep_rounds_until(path, 1);
+  EXPECT_EQ(read_text_file(path), whole.substr(0, whole.find("{\"round\":2}")));
+}
+
+TEST(About, SaysWhoHoldsWhat) {
+  auto config = test::small_config();
+  config.run.name = "small";
+  config.prompts.counts = {4, 2};
+  const auto federation = test::make_federation(config);
+  const auto about = about_json(config, federation, test::tiny_backbone(), "timm", "dfrost run small.toml");
+  EXPECT_EQ(about["command"], "dfrost run small.toml");
+  EXPECT_EQ(about["backbone"]["family"], "timm");
+  EXPECT_EQ(about["backbone"]["width"], test::tiny_backbone().geometry().width);
+  EXPECT_EQ(about["machine"]["precision"], "fp32");
+  ASSERT_EQ(about["clients"].size(), 6u);
+  EXPECT_EQ(about["clients"][1]["prompts"], 2);
+  EXPECT_EQ(about["clients"][2]["domain"], 0);
+  EXPECT_EQ(about["clients"][3]["domain"], 1);
+  EXPECT_EQ(about["domains"][1]["first_label"], 3);
+  EXPECT_EQ(about["domains"][1]["train"], 36);
+  for (std::size_t u = 0; u < 6; ++u) {
+    std::size_t sum = 0;
+    for (const auto& count : about["partition"][u]) sum += count.get<std::size_t>();
+    EXPECT_EQ(about["clients"][u]["samples"], sum);
+    EXPECT_EQ(about["partition"][u].size(), 6u);
+  }
+}
+
+}  // namespace
+}  // namespace dfrost
