@@ -13,6 +13,7 @@ if (!folder) {
   process.exit(2);
 }
 
+/** @param {string} entry */
 async function bundle(entry) {
   const result = await build({
     entryPoints: [join(here, "src", entry)],
@@ -21,20 +22,24 @@ async function bundle(entry) {
     write: false,
     format: "iife",
     // The browsers of 2021 and later; Debian's own are newer.
-    target: ["chrome90", "firefox90", "safari14"],
+    target: ["chrome90", "firefox90", "safari15"],
     legalComments: "inline",
     logLevel: "warning",
   });
-  return result.outputFiles[0].text.trim();
+  return /** @type {import("esbuild").OutputFile} */ (result.outputFiles[0]).text.trim();
 }
 
-// A replacement string would give "$&" a meaning, and bundles are full of dollars: a function does not.
+/**
+ * A replacement string would give "$&" a meaning, and bundles are full of dollars: a function does not.
+ * @param {string} template @param {string} marker @param {string} text
+ */
 function fill(template, marker, text) {
   if (template.split(marker).length !== 2) throw new Error(`page.html must have ${marker} once`);
   return template.replace(marker, () => text);
 }
 
-function cpp_source(bytes) {
+/** @param {Buffer} bytes */
+function cppSource(bytes) {
   const lines = [];
   for (let i = 0; i < bytes.length; i += 40) lines.push(bytes.subarray(i, i + 40).join(",") + ",");
   return `// Made by web/build.mjs.
@@ -62,4 +67,4 @@ if (page.split("/*dfrost-data*/").length !== 2) throw new Error("the page must h
 mkdirSync(folder, { recursive: true });
 const bytes = Buffer.from(page, "utf8");
 writeFileSync(join(folder, "page_template.html"), bytes);
-writeFileSync(join(folder, "page_template.cc"), cpp_source(bytes));
+writeFileSync(join(folder, "page_template.cc"), cppSource(bytes));

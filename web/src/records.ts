@@ -1,5 +1,211 @@
-// The document that a report shows. The C++ side writes it; docs/reference/report-data.md states it.
+// The document that a report shows, as docs/reference/report-data.md states it. Everything that an older, newer,
+// empty or broken run may lack is optional here, so that the compiler asks what to show without it.
+
+export const KNOWN_SCHEMA = 1;
+
+export type Figure = number | null | undefined;
+
+export interface Spread {
+  mean?: Figure;
+  std?: Figure;
+  min?: Figure;
+  max?: Figure;
+}
+
+export interface DomainAccuracy {
+  accuracy_masked?: Figure;
+  accuracy_unmasked?: Figure;
+}
+
+export interface Evaluation {
+  clients?: number[];
+  samples?: number;
+  accuracy_masked?: Spread;
+  accuracy_unmasked?: Spread;
+  loss?: Figure;
+  domains?: Record<string, DomainAccuracy>;
+  network_accuracy_masked?: Figure;
+  network_accuracy_unmasked?: Figure;
+  network_loss?: Figure;
+  network_domains?: Record<string, DomainAccuracy>;
+}
+
+export type Link = [number, number];
+
+/** Who talked to whom in a round; left out by runs with very many clients. */
+export interface Graph {
+  links?: Link[];
+  failed?: Link[];
+  absent?: number[];
+}
+
+export type StageSeconds = Record<string, Figure>;
+
+/** A line of metrics.jsonl. */
+export interface Round {
+  schema?: number;
+  round: number;
+  train_loss?: Figure;
+  images?: Figure;
+  consensus_error?: Figure;
+  merge_error?: Figure;
+  off_index_mass?: Figure;
+  dead_prompts?: Figure;
+  mixing_factor?: Figure;
+  edges?: Figure;
+  failed_edges?: Figure;
+  absent_clients?: Figure;
+  sent_bytes?: Figure;
+  seconds?: StageSeconds;
+  evaluation?: Evaluation;
+  graph?: Graph;
+}
+
+export type Point = [number, number];
+
+/** A line of merges.jsonl: one client's merge, projected on its two principal axes. */
+export interface Merge {
+  round: number;
+  client: number;
+  kind?: string;
+  variance?: number[];
+  senders?: { client: number; points: Point[] }[];
+  merged?: Point[];
+  dead?: number[];
+  /** [position in senders, its prompt, merged prompt, share of the prompt's mass] */
+  plan?: [number, number, number, number][];
+}
+
+export interface Summary {
+  schema?: number;
+  name?: string;
+  method?: string;
+  seed?: number;
+  rounds?: number;
+  clients?: number;
+  final?: Evaluation & { consensus_error?: Figure; train_loss?: Figure; off_index_mass?: Figure };
+  seconds?: StageSeconds;
+  sent_bytes?: Figure;
+  images?: Figure;
+}
+
+export interface Domain {
+  name: string;
+  classes?: string[];
+  first_label?: number;
+  train?: number;
+  test?: number;
+}
+
+/** about.json: what was known when the run started. */
+export interface About {
+  schema?: number;
+  name?: string;
+  method?: string;
+  seed?: number;
+  version?: string;
+  started?: string;
+  command?: string;
+  machine?: { cpu?: string; cores?: number; threads?: number; precision?: string };
+  backbone?: { name?: string; family?: string; width?: number; depth?: number; patch?: number; image_size?: number };
+  domains?: Domain[];
+  clients?: { domain?: number; samples?: number; prompts?: number }[];
+  partition?: number[][];
+}
+
+/** A result of the paper in the same setting; the accuracy in percent. */
+export interface PaperResult {
+  setting: string;
+  accuracy: number;
+}
+
+export interface Run {
+  name: string;
+  folder?: string;
+  problems?: string[];
+  summary?: Summary | null;
+  about?: About | null;
+  rounds: Round[];
+  merges: Merge[];
+  config?: string | null;
+  paper?: PaperResult | null;
+}
+
+export interface MeanStd {
+  mean?: Figure;
+  std?: Figure;
+}
+
+/** Runs that differ only in seed and name. */
+export interface Group {
+  label: string;
+  runs: number[];
+  seeds?: number[];
+  accuracy_masked?: MeanStd | null;
+  accuracy_unmasked?: MeanStd | null;
+  network_accuracy_masked?: MeanStd | null;
+  network_accuracy_unmasked?: MeanStd | null;
+  consensus_error?: MeanStd | null;
+  seconds?: MeanStd | null;
+  sent_bytes?: MeanStd | null;
+  paper?: PaperResult | null;
+}
+
 export interface ReportDocument {
   schema: number;
-  title: string;
+  generator?: string;
+  live?: boolean;
+  title?: string;
+  runs: Run[];
+  groups: Group[];
+}
+
+/** What a live page receives. */
+export interface LiveEvent {
+  replace?: unknown;
+  append?: { run?: number; rounds?: Round[]; merges?: Merge[]; summary?: Summary | null; groups?: Group[] };
+}
+
+/** The value as a document, with the lists that everything else relies on in place. */
+export function asDocument(value: unknown): ReportDocument {
+  const raw = (typeof value === "object" && value !== null ? value : {}) as Partial<ReportDocument>;
+  const runs = (Array.isArray(raw.runs) ? raw.runs : []).map((run, i) => ({
+    ...run,
+    name: String(run.name ?? run.folder ?? `run ${i + 1}`),
+    rounds: inOrder(run.rounds),
+    merges: inOrder(run.merges),
+  }));
+  const groups = (Array.isArray(raw.groups) ? raw.groups : []).map((group) => ({
+    ...group,
+    label: String(group.label ?? ""),
+    runs: (Array.isArray(group.runs) ? group.runs : []).filter((i) => i in runs),
+  }));
+  return { ...raw, schema: raw.schema ?? KNOWN_SCHEMA, runs, groups: groups.filter((g) => g.runs.length > 0) };
+}
+
+/** The document with what an event brought; a round that is already there is replaced, not doubled. */
+export function withEvent(report: ReportDocument, event: LiveEvent): ReportDocument {
+  if (event.replace !== undefined) return asDocument(event.replace);
+  const { append } = event;
+  if (!append) return report;
+  const position = append.run ?? 0;
+  const runs = report.runs.map((run, i) => {
+    if (i !== position) return run;
+    const rounds = append.rounds ?? [];
+    const merges = append.merges ?? [];
+    const isNew = new Set(rounds.map((r) => r.round));
+    const isNewMerge = new Set(merges.map((m) => `${m.round} ${m.client}`));
+    return {
+      ...run,
+      rounds: inOrder([...run.rounds.filter((r) => !isNew.has(r.round)), ...rounds]),
+      merges: inOrder([...run.merges.filter((m) => !isNewMerge.has(`${m.round} ${m.client}`)), ...merges]),
+      summary: append.summary ?? run.summary,
+    };
+  });
+  return asDocument({ ...report, runs, groups: append.groups ?? report.groups });
+}
+
+function inOrder<T extends { round: number }>(lines: T[] | undefined): T[] {
+  if (!Array.isArray(lines)) return [];
+  return lines.filter((line) => typeof line?.round === "number").sort((a, b) => a.round - b.round);
 }

@@ -1,0 +1,228 @@
+// The page as a reader meets it: opened from disk in the system's Chromium.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { compared, makeRun, oneRun } from "./fixtures.mjs";
+import { openBrowser, pageWith } from "./pages.mjs";
+
+/** @type {Awaited<ReturnType<typeof openBrowser>>} */ let browser;
+before(async () => { browser = await openBrowser(); });
+after(async () => { await browser.close(); });
+
+/** How many of a chart's pixels are drawn on. @param {import("playwright-core").Locator} canvas */
+function inked(canvas) {
+  return canvas.evaluate((element) => {
+    const { width, height } = /** @type {HTMLCanvasElement} */ (element);
+    const pixels = /** @type {HTMLCanvasElement} */ (element).getContext("2d")?.getImageData(0, 0, width, height).data ?? [];
+    let count = 0;
+    for (let i = 3; i < pixels.length; i += 4) if (pixels[i]) count += 1;
+    return count;
+  });
+}
+
+/** What is drawn on a canvas, to see whether it changed. @param {import("playwright-core").Locator} canvas */
+const image = (canvas) => canvas.evaluate((element) => /** @type {HTMLCanvasElement} */ (element).toDataURL());
+
+/** @param {import("playwright-core").Page} page @param {string} name @returns {Promise<string | null>} */
+const tile = (page, name) => page.locator(".tile", { has: page.locator("dt", { hasText: new RegExp(`^${name}$`) }) }).locator(".value").textContent();
+
+/** @param {number} share */
+const percent = (share) => `${(100 * share).toFixed(2)} %`;
+
+test("a run opens from disk without a complaint or a request, and every chart is drawn", async () => {
+  const { page, complaints } = await browser.open(oneRun());
+  const canvases = page.locator(".plot canvas, .heat:visible canvas");
+  await canvases.first().waitFor();
+  assert.equal(await canvases.count(), 10);  // accuracy, domains, six measures, time, partition
+  for (const canvas of await canvases.all()) assert.ok(await inked(canvas) > 500);
+  assert.equal(await page.locator(".graph .client").count(), 50);
+  assert.ok(await page.locator(".plane .mass").count() > 50);
+  assert.equal(await page.title(), "d-frost-1 · dfrost report");
+  assert.deepEqual(complaints, []);
+  await page.close();
+});
+
+test("the page of 40 rounds and 50 clients stays under 1.5 MB", () => {
+  assert.ok(Buffer.byteLength(pageWith(oneRun({ rounds: 40, clients: 50 }))) < 1.5e6);
+});
+
+test("the headline's figures are those of the summary", async () => {
+  const data = oneRun();
+  const { final, rounds, sent_bytes } = data.runs[0].summary;
+  const { page } = await browser.open(data);
+  assert.equal(await tile(page, "Accuracy, masked"), percent(final.accuracy_masked.mean));
+  assert.equal(await tile(page, "Accuracy, unmasked"), percent(final.accuracy_unmasked.mean));
+  assert.equal(await tile(page, "Network model"), percent(final.network_accuracy_masked));
+  assert.equal(await tile(page, "The paper reports"), "79.36 %");
+  assert.equal(await tile(page, "Rounds"), String(rounds));
+  assert.equal(await tile(page, "Consensus error"), final.consensus_error.toPrecision(3).replace(/0+$/, ""));
+  const sent = page.locator(".tile", { hasText: "Sent" }).locator(".note");
+  assert.equal(await sent.textContent(), `${sent_bytes.toLocaleString("en-US")} bytes`);
+  await page.close();
+});
+
+test("pointer and arrow keys read a chart's values, which are those of the round", async () => {
+  const data = oneRun({ rounds: 12 });
+  const { page } = await browser.open(data);
+  const plot = page.locator("#accuracy .plot").first();
+  await plot.focus();
+  await page.keyboard.press("End");
+  const tooltip = page.locator(".tooltip");
+  await tooltip.waitFor();
+  const last = data.runs[0].rounds[11].evaluation;
+  assert.match(await tooltip.innerText(), /Round 12/);
+  assert.ok((await tooltip.innerText()).includes(percent(last.accuracy_masked.mean)));
+  assert.ok((await tooltip.innerText()).includes(percent(last.network_accuracy_masked)));
+  await page.keyboard.press("ArrowLeft");
+  assert.match(await tooltip.innerText(), /Round 11/);
+  await page.keyboard.press("Escape");
+  assert.ok(await tooltip.isHidden());
+  await plot.hover();
+  assert.match(await tooltip.innerText(), /Round \d/);
+  await page.close();
+});
+
+test("the slider moves through the rounds' graphs, by keyboard too", async () => {
+  const data = oneRun({ rounds: 10 });
+  const { page } = await browser.open(data);
+  const slider = page.locator("#network input[type=range]");
+  /** @param {number} round */
+  const shows = async (round) => {
+    const { graph } = data.runs[0].rounds[round - 1];
+    assert.equal(await page.locator("#network .round").textContent(), `${round} of 10`);
+    assert.equal(await page.locator(".graph .link:not(.failed)").count(), graph.links.length);
+    assert.equal(await page.locator(".graph .link.failed").count(), graph.failed.length);
+    assert.equal(await page.locator(".graph .client.absent").count(), graph.absent.length);
+  };
+  await shows(10);
+  await slider.fill("2");
+  await shows(3);
+  await slider.focus();
+  await page.keyboard.press("ArrowRight");
+  await shows(4);
+  await page.keyboard.press("Home");
+  await shows(1);
+  await page.close();
+});
+
+test("masked and unmasked, links and heat map, light and dark can be chosen", async () => {
+  const { page } = await browser.open(oneRun({ rounds: 10 }));
+  const canvas = page.locator("#accuracy canvas").first();
+  const masked = await image(canvas);
+  await page.getByRole("button", { name: "Unmasked" }).click();
+  assert.equal(await page.getByRole("button", { name: "Unmasked" }).getAttribute("aria-pressed"), "true");
+  const unmasked = await image(page.locator("#accuracy canvas").first());
+  assert.notEqual(unmasked, masked);
+  await page.getByRole("button", { name: "Heat map" }).click();
+  assert.ok(await page.locator(".plane").isHidden());
+  assert.ok(await inked(page.locator("#merges canvas")) > 1000);
+  await page.getByLabel("Client", { exact: true }).selectOption("10");
+  await page.getByRole("button", { name: "Links" }).click();
+  assert.match(await page.locator("#merges figcaption").first().innerText(), /met at client 10 /);
+  await page.getByRole("button", { name: "Switch to dark colours" }).click();
+  assert.equal(await page.locator("html").getAttribute("data-theme"), "dark");
+  assert.notEqual(await image(page.locator("#accuracy canvas").first()), unmasked);
+  await page.close();
+});
+
+test("runs compared: the table has the groups' figures and the paper's beside them", async () => {
+  const data = compared({ rounds: 8, clients: 10 });
+  const { page, complaints } = await browser.open(data);
+  for (const group of data.groups) {
+    const row = page.locator("table.figures tbody tr", { has: page.locator("th", { hasText: new RegExp(`^${group.label}$`) }) });
+    const cells = await row.locator("td").allTextContents();
+    const { mean, std } = group.accuracy_masked;
+    assert.equal(cells[0], `${(100 * mean).toFixed(2)} ± ${(100 * std).toFixed(2)}`);
+    assert.equal(cells[1], group.paper.accuracy.toFixed(2));
+    assert.equal(cells[8], "1, 2, 3");
+  }
+  assert.deepEqual(complaints, []);
+  await page.close();
+});
+
+test("runs compared: the legend switches curves off and on, by keyboard too", async () => {
+  const { page } = await browser.open(compared({ rounds: 8, clients: 10 }));
+  const canvas = () => page.locator("#measures canvas").first();
+  const all = await image(canvas());
+  const button = page.locator(".legend.toggles button", { hasText: "D-PSGD-PT" });
+  await button.focus();
+  await page.keyboard.press("Space");
+  assert.equal(await button.getAttribute("aria-pressed"), "false");
+  assert.ok(await button.evaluate((b) => b === document.activeElement));
+  assert.notEqual(await image(canvas()), all);
+  await page.keyboard.press("Enter");
+  assert.equal(await button.getAttribute("aria-pressed"), "true");
+  await page.locator(".one-run select").selectOption({ label: "dfedsam-pt-2" });
+  assert.match(await page.locator("#reproduce pre").first().innerText(), /seed=2.*dfedsam-pt/);
+  await page.close();
+});
+
+test("hostile names are shown as text", async () => {
+  const names = ["<script>window.broken = 1</script>", "</script><img src=x onerror='window.broken = 1'>", "\"'`&<b>\u2028", "名前 اسم שם 🦊", "x".repeat(600)];
+  for (const name of names) {
+    const run = makeRun({ name, rounds: 3, clients: 4, domains: [name, "b"] });
+    run.about.command = name;
+    run.problems = /** @type {any} */ ([name]);
+    run.paper.setting = name;
+    const { page, complaints } = await browser.open({ schema: 1, title: name, generator: name, runs: [run, { ...run, name: name + 2 }], groups: [] });
+    assert.equal(await page.locator("h1").evaluate((h) => h.textContent), name);
+    assert.equal(await page.locator("#reproduce pre code").first().evaluate((c) => c.textContent), name);
+    assert.equal(await page.evaluate("window.broken"), undefined);
+    assert.ok(await page.evaluate("document.documentElement.scrollWidth <= 1280"));
+    assert.deepEqual(complaints, []);
+    await page.close();
+  }
+});
+
+test("what is missing is said, and what is there is shown", async () => {
+  const cut = oneRun({ rounds: 5, clients: 4, every: 2 });
+  cut.runs[0].problems = ["metrics.jsonl ends in the middle of line 6: 5 rounds are shown"];
+  cut.runs[0].about = null;
+  cut.runs[0].summary = null;
+  cut.runs[0].merges = [];
+  cut.runs[0].rounds[1].consensus_error = null;
+  const { page, complaints } = await browser.open(cut);
+  assert.match(await page.locator(".problems").innerText(), /ends in the middle of line 6/);
+  assert.match(await page.locator("#partition").innerText(), /did not record its partition/);
+  assert.match(await page.locator("#merges").innerText(), /did not record how its merges/);
+  assert.ok(await inked(page.locator("#accuracy canvas").first()) > 500);
+  assert.equal(await page.locator(".graph .client").count(), 4);
+  assert.deepEqual(complaints, []);
+  await page.close();
+});
+
+test("an empty run, an empty report and data of a newer version each say so", async () => {
+  const empty = { schema: 1, title: "empty", runs: [{ name: "empty", problems: [], summary: null, about: null, rounds: [], merges: [], config: null, paper: null }], groups: [] };
+  const newer = { ...oneRun({ rounds: 3, clients: 4 }), schema: 2 };
+  Object.assign(newer.runs[0].rounds[1], { evaluation: { accuracy_masked: "soon" }, graph: { links: "many" }, seconds: null });
+  /** @type {[unknown, RegExp][]} */
+  const cases = [
+    [empty, /no round was recorded/], [{}, /holds no run/], ["", /holds no run/], [newer, /newer dfrost \(schema 2/],
+  ];
+  for (const [data, message] of cases) {
+    const { page, complaints } = await browser.open(data);
+    assert.match(await page.locator(".problems").innerText(), message);
+    assert.deepEqual(complaints, []);
+    await page.close();
+  }
+});
+
+test("a section that cannot be drawn leaves the others alone", async () => {
+  const odd = oneRun({ rounds: 3, clients: 4 });
+  odd.runs[0].about.partition = [null];
+  const { page } = await browser.open(odd);
+  assert.match(await page.locator("section.failed").innerText(), /could not be drawn/);
+  assert.equal(await page.locator(".graph .client").count(), 4);
+  await page.close();
+});
+
+test("a phone sees the whole width, and paper gets light colours", async () => {
+  const { page } = await browser.open(oneRun({ rounds: 10 }), { width: 390, height: 844 });
+  assert.equal(await page.evaluate("document.documentElement.scrollWidth"), 390);
+  await page.emulateMedia({ colorScheme: "dark" });
+  assert.equal(await page.locator("html").getAttribute("data-theme"), "dark");
+  await page.evaluate("window.themeOnPaper = ''; window.addEventListener('beforeprint', () => { window.themeOnPaper = document.documentElement.dataset.theme; })");
+  assert.ok((await page.pdf({ format: "A4" })).length > 50000);
+  assert.equal(await page.evaluate("window.themeOnPaper"), "light");
+  assert.equal(await page.locator("html").getAttribute("data-theme"), "dark");
+  await page.close();
+});

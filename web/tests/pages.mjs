@@ -1,0 +1,61 @@
+// What the tests share: pages with data in them, and the system's Chromium.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+
+/** Where the bundled page is; the build says. */
+const TEMPLATE = process.env.DFROST_PAGE ?? new URL("../dist/page_template.html", import.meta.url).pathname;
+const CHROMIUM = process.env.DFROST_CHROMIUM ?? "/usr/bin/chromium";
+
+/** The page with a document in it, escaped as the C++ side does. @param {unknown} data */
+export function pageWith(data) {
+  const json = typeof data === "string" ? data : JSON.stringify(data);
+  const safe = json.replace(/[<>&\u2028\u2029]/g, (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
+  return readFileSync(TEMPLATE, "utf8").replace("/*dfrost-data*/", () => safe);
+}
+
+export async function openBrowser() {
+  const folder = mkdtempSync(join(tmpdir(), "dfrost-page-"));
+  const context = await chromium.launchPersistentContext(join(folder, "profile"), {
+    executablePath: CHROMIUM,
+    headless: true,
+    args: ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+      "--disable-component-update", "--disable-sync"],
+    viewport: { width: 1280, height: 900 },
+  });
+  let files = 0;
+  return {
+    context,
+    folder,
+    /**
+     * Opens a document as a file from disk. `complaints` gathers errors, warnings and any request but that for the file.
+     * @param {unknown} data @param {{width?: number, height?: number}} size
+     */
+    async open(data, { width = 1280, height = 900 } = {}) {
+      const file = join(folder, `report-${files++}.html`);
+      writeFileSync(file, pageWith(data));
+      return this.visit(pathToFileURL(file).href, { width, height });
+    },
+    /** @param {string} address @param {{width?: number, height?: number}} size */
+    async visit(address, { width = 1280, height = 900 } = {}) {
+      const page = await context.newPage();
+      await page.setViewportSize({ width, height });
+      /** @type {string[]} */ const complaints = [];
+      page.on("console", (message) => {
+        if (["error", "warning"].includes(message.type())) complaints.push(message.text());
+      });
+      page.on("pageerror", (error) => complaints.push(String(error)));
+      page.on("request", (request) => {
+        if (request.url() !== address && !request.url().startsWith("data:")) complaints.push(`asked for ${request.url()}`);
+      });
+      await page.goto(address);
+      return { page, complaints };
+    },
+    async close() {
+      await context.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
