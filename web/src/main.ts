@@ -23,7 +23,7 @@ type Maker = (app: App) => Section;
 
 /** A section that fails, on data no one foresaw, says so in its place and leaves the others alone. */
 function guarded(make: Maker, app: App): Section {
-  const place = html("div", {});
+  const place = html("div", { class: "part" });
   let section: Section | null = null;
   const attempt = (work: () => void) => {
     try {

@@ -122,17 +122,17 @@ function makeGraph(clients, failures, random) {
   /** @type {number[][]} */ const links = [];
   /** @type {number[][]} */ const failed = [];
   const seen = new Set();
+  const absent = failures > 0 ? Array.from({ length: clients }, (_, i) => i).filter(() => random() < 0.05) : [];
   for (let ring = 0; ring < 3; ring++) {
     const order = Array.from({ length: clients }, (_, i) => ({ i, key: random() })).sort((a, b) => a.key - b.key).map((o) => o.i);
     order.forEach((u, at) => {
       const v = /** @type {number} */ (order[(at + 1) % clients]);
       const key = `${Math.min(u, v)} ${Math.max(u, v)}`;
-      if (u === v || seen.has(key)) return;
+      if (u === v || seen.has(key) || absent.includes(u) || absent.includes(v)) return;
       seen.add(key);
       (random() < failures ? failed : links).push([Math.min(u, v), Math.max(u, v)]);
     });
   }
-  const absent = failures > 0 ? Array.from({ length: clients }, (_, i) => i).filter(() => random() < 0.05) : [];
   return { links, failed, absent };
 }
 

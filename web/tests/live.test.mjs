@@ -65,6 +65,9 @@ test("a live page advances without a reload and keeps the reader's choices", asy
   await shown.getByText("4 of 4").waitFor();  // it stood on the newest round, and follows
   const plot = page.locator("#accuracy .plot").first();
   assert.match(await plot.getAttribute("aria-label") ?? "", /rounds 1 to 4/);
+  await plot.focus();
+  await page.keyboard.press("Home");
+  assert.match(await page.locator(".tooltip").innerText(), /Round 1\n/);
   await page.locator("#network input[type=range]").fill("1");
   await page.getByRole("button", { name: "Unmasked" }).click();
   await page.getByRole("button", { name: "Heat map" }).click();

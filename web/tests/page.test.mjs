@@ -124,6 +124,22 @@ test("masked and unmasked, links and heat map, light and dark can be chosen", as
   await page.close();
 });
 
+test("a click on a merged prompt goes near it, and back", async () => {
+  const { page } = await browser.open(oneRun({ rounds: 3, clients: 10 }));
+  const ruler = page.locator(".plane .ruler + text");
+  const afar = Number(await ruler.textContent());
+  await page.locator(".plane path[data-merged='3']").dispatchEvent("click");
+  assert.ok(Number(await ruler.textContent()) < afar);
+  await page.locator(".plane").focus();
+  await page.keyboard.press("Escape");
+  assert.equal(Number(await ruler.textContent()), afar);
+  await page.keyboard.press("ArrowRight");
+  assert.match(await page.locator(".tooltip").innerText(), /Merged prompt 0/);
+  await page.keyboard.press("Enter");
+  assert.ok(Number(await ruler.textContent()) < afar);
+  await page.close();
+});
+
 test("runs compared: the table has the groups' figures and the paper's beside them", async () => {
   const data = compared({ rounds: 8, clients: 10 });
   const { page, complaints } = await browser.open(data);
@@ -151,6 +167,8 @@ test("runs compared: the legend switches curves off and on, by keyboard too", as
   assert.notEqual(await image(canvas()), all);
   await page.keyboard.press("Enter");
   assert.equal(await button.getAttribute("aria-pressed"), "true");
+  await page.locator("#measures").scrollIntoViewIfNeeded();
+  assert.ok(((await button.boundingBox())?.y ?? -1) >= 0);  // it stays in sight
   await page.locator(".one-run select").selectOption({ label: "dfedsam-pt-2" });
   assert.match(await page.locator("#reproduce pre").first().innerText(), /seed=2.*dfedsam-pt/);
   await page.close();

@@ -6,18 +6,20 @@ export interface LegendEntry {
   label: string;
   colour: string;
   dash?: number[];
-  /** A filled square, for areas and dots, instead of a line. */
-  filled?: boolean;
+  /** What stands for it, instead of a line: a square for areas and dots, a diamond for merged prompts. */
+  mark?: "square" | "diamond";
 }
 
 function swatch(entry: LegendEntry): SVGElement {
-  const mark = entry.filled
-    ? svg("rect", { x: 6, y: 1, width: 12, height: 12, rx: 3, fill: entry.colour })
-    : svg("line", {
+  const marks = {
+    square: () => svg("rect", { x: 1, y: 1, width: 12, height: 12, rx: 3, fill: entry.colour }),
+    diamond: () => svg("path", { d: "M7,1 l6,6 l-6,6 l-6,-6 Z", fill: "none", stroke: entry.colour, "stroke-width": 1.6 }),
+    line: () => svg("line", {
       x1: 1, y1: 7, x2: 25, y2: 7, stroke: entry.colour, "stroke-width": 3,
       "stroke-dasharray": entry.dash?.length ? entry.dash.join(" ") : null,
-    });
-  return svg("svg", { width: entry.filled ? 24 : 26, height: 14, "aria-hidden": "true" }, mark);
+    }),
+  };
+  return svg("svg", { width: entry.mark ? 14 : 26, height: 14, "aria-hidden": "true" }, marks[entry.mark ?? "line"]());
 }
 
 /** A legend to read. */

@@ -64,6 +64,7 @@ export class LineChart {
   private draw(): void {
     const width = Math.floor(this.place.clientWidth);
     if (width === 0) return;
+    const readAt = this.isRead() ? this.plot?.cursor.idx : null;
     this.plot?.destroy();
     this.plot = null;
     const { x, lines, log } = this.spec;
@@ -76,7 +77,10 @@ export class LineChart {
     this.place.replaceChildren();
     this.place.setAttribute("aria-label", this.inWords());
     const { data, series, bands } = assemble(this.spec);
-    this.plot = new uPlot(this.options(width, series, bands), data, this.place);
+    const options = this.options(width, series, bands);
+    // Someone who reads a live chart goes on reading the same round.
+    if (readAt !== null && readAt !== undefined) options.hooks!.ready = [() => this.moveTo(readAt)];
+    this.plot = new uPlot(options, data, this.place);
   }
 
   private inWords(): string {
@@ -133,8 +137,7 @@ export class LineChart {
 
   private onCursor(plot: uPlot): void {
     const index = plot.cursor.idx;
-    const isActive = this.isHovered || document.activeElement === this.place;
-    if (!isActive) return;
+    if (!this.isRead()) return;
     const { x, lines, format } = this.spec;
     if (index === null || index === undefined || x[index] === undefined) return hideTooltip();
     const box = plot.over.getBoundingClientRect();
@@ -156,8 +159,16 @@ export class LineChart {
     const next = steps[event.key];
     if (next === undefined) return;
     event.preventDefault();
-    const index = Math.min(Math.max(next, 0), last);
-    plot.setCursor({ left: plot.valToPos(this.spec.x[index]!, "x"), top: 0 });
+    this.moveTo(Math.min(Math.max(next, 0), last));
+  }
+
+  private moveTo(index: number): void {
+    const x = this.spec.x[index];
+    if (this.plot && x !== undefined) this.plot.setCursor({ left: this.plot.valToPos(x, "x"), top: 0 });
+  }
+
+  private isRead(): boolean {
+    return this.isHovered || document.activeElement === this.place;
   }
 
   private leave(): void {

@@ -1,7 +1,9 @@
 // One merge seen from above: the prompts of a neighbourhood and the merged ones on their two principal axes, joined by
-// the transport plan. Both axes have the same scale, so that near is near.
+// the transport plan. Both axes have the same scale, so that near is near. Prompts that began alike lie on top of each
+// other from afar: a click on a merged prompt, or Enter, goes near it.
 import { html, svg } from "../dom";
 import type { Merge, Point } from "../records";
+import { significant } from "../format";
 import { palette, seriesColour } from "../theme";
 import { hideTooltip, showTooltip, type TooltipRow } from "../tooltip";
 import { onWidth } from "./width";
@@ -18,10 +20,13 @@ export class PlaneChart {
   private merge: Merge | null = null;
   /** The merged prompt whose links are shown alone. */
   private picked: number | null = null;
+  /** The merged prompt that is looked at from near. */
+  private near: number | null = null;
 
   constructor() {
     this.element = html("div", { class: "plane-place" }, this.drawing);
     this.drawing.addEventListener("pointermove", (event) => this.onPointer(event));
+    this.drawing.addEventListener("click", (event) => this.onClick(event));
     this.drawing.addEventListener("pointerleave", () => this.pick(null));
     this.drawing.addEventListener("blur", () => this.pick(null));
     this.drawing.addEventListener("keydown", (event) => this.onKey(event));
@@ -29,8 +34,8 @@ export class PlaneChart {
   }
 
   update(merge: Merge, inWords: string): void {
+    if (merge.round !== this.merge?.round || merge.client !== this.merge.client) this.near = this.picked = null;
     this.merge = merge;
-    this.picked = null;
     this.drawing.setAttribute("aria-label", inWords);
     this.draw();
   }
@@ -44,13 +49,14 @@ export class PlaneChart {
     this.drawing.setAttribute("height", String(this.height));
     const senders = merge.senders ?? [];
     const merged = merge.merged ?? [];
-    const place = fit([...senders.flatMap((s) => s.points), ...merged], this.width, this.height);
+    const seen = this.near === null ? [...senders.flatMap((s) => s.points), ...merged] : pointsNear(merge, this.near);
+    const { place, scale } = fit(seen, this.width, this.height);
     const dead = new Set(merge.dead ?? []);
     this.drawing.replaceChildren(
-      svg("g", {}, ...this.axes(merge)),
+      svg("g", {}, ...this.axes(merge), ...this.ruler(scale)),
       svg("g", {}, ...this.links(merge, place)),
-      svg("g", {}, ...senders.flatMap((sender, s) => sender.points.map((point, i) => this.sent(s, i, place(point))))),
       svg("g", {}, ...merged.map((point, i) => this.summary(i, place(point), dead.has(i)))),
+      svg("g", {}, ...senders.flatMap((sender, s) => sender.points.map((point, i) => this.sent(s, i, place(point))))),
     );
   }
 
@@ -63,6 +69,18 @@ export class PlaneChart {
       svg("path", { class: "axis", d: `M12,${this.height - 22} H${this.width - 12} M22,12 V${this.height - 12}` }),
       svg("text", { class: "axis-name", x: this.width - 12, y: this.height - 8, "text-anchor": "end" }, `first axis${share(0)}`),
       svg("text", { class: "axis-name", x: 14, y: 14, "text-anchor": "end", transform: "rotate(-90 14 14)" }, `second axis${share(1)}`),
+    ];
+  }
+
+  /** A bar of a round length, some eighth of the width. */
+  private ruler(scale: number): SVGElement[] {
+    const wanted = this.width / 8 / scale;
+    const power = 10 ** Math.floor(Math.log10(wanted));
+    const length = power * ([5, 2, 1].find((step) => step * power <= wanted) ?? 1);
+    const right = this.width - 14;
+    return [
+      svg("path", { class: "ruler", d: `M${right},14 v8 h${(-length * scale).toFixed(1)} v-8` }),
+      svg("text", { class: "axis-name", x: right - (length * scale) / 2, y: 38, "text-anchor": "middle" }, significant(length)),
     ];
   }
 
@@ -94,17 +112,14 @@ export class PlaneChart {
 
   private summary(index: number, [x, y]: [number, number], isDead: boolean): SVGElement {
     const { ink, surface } = palette();
-    const size = this.picked === index ? 12 : 10;
+    const size = this.picked === index ? 13 : 11;
     return svg("g", { class: `merged${isDead ? " dead" : ""}`, "data-merged": index },
       svg("path", {
         d: `M${x.toFixed(1)},${(y - size).toFixed(1)} l${size},${size} l${-size},${size} l${-size},${-size} Z`,
-        fill: isDead ? surface : ink, stroke: isDead ? ink : surface, "stroke-width": 1.5,
+        fill: surface, stroke: ink, "stroke-width": this.picked === index ? 2.6 : 1.8,
         "stroke-dasharray": isDead ? "3 2" : null, "data-merged": index,
       }),
-      svg("text", {
-        x: x.toFixed(1), y: y.toFixed(1), "text-anchor": "middle", "dominant-baseline": "central",
-        fill: isDead ? ink : surface, "data-merged": index,
-      }, String(index)));
+      svg("text", { x: (x + size + 3).toFixed(1), y: (y - size + 2).toFixed(1), fill: ink }, String(index)));
   }
 
   private pick(merged: number | null): void {
@@ -118,23 +133,41 @@ export class PlaneChart {
   }
 
   private onPointer(event: PointerEvent): void {
-    const target = event.target as Element;
-    const merged = target.getAttribute?.("data-merged");
-    if (merged !== null && merged !== undefined) return this.pick(Number(merged));
+    const { merged, sender, prompt } = (event.target as SVGElement).dataset;
+    if (merged !== undefined) return this.pick(Number(merged));
     this.pick(null);
-    const sender = target.getAttribute?.("data-sender");
-    if (!this.merge || sender === null || sender === undefined) return;
-    const prompt = Number(target.getAttribute("data-prompt"));
-    const rows = (this.merge.plan ?? []).filter((p) => p[0] === Number(sender) && p[1] === prompt)
-      .sort((a, b) => b[3] - a[3])
+    if (!this.merge || sender === undefined) return;
+    const rows = this.targetsOf(Number(sender), Number(prompt))
       .map((p) => ({ label: `to merged prompt ${p[2]}`, value: `${(100 * p[3]).toFixed(0)} %` }));
     showTooltip(event.clientX, event.clientY, `Client ${this.merge.senders?.[Number(sender)]?.client}, prompt ${prompt}`, rows);
+  }
+
+  /** On a diamond, or on a dot that belongs to one; from near, any click comes back. */
+  private onClick(event: MouseEvent): void {
+    const { merged, sender, prompt } = (event.target as SVGElement).dataset;
+    if (this.near !== null) return this.goNear(null);
+    if (merged !== undefined) return this.goNear(Number(merged));
+    if (sender !== undefined) this.goNear(this.targetsOf(Number(sender), Number(prompt))[0]?.[2] ?? null);
+  }
+
+  /** Where a prompt's mass went, the largest share first. */
+  private targetsOf(sender: number, prompt: number) {
+    return (this.merge?.plan ?? []).filter((p) => p[0] === sender && p[1] === prompt).sort((a, b) => b[3] - a[3]);
+  }
+
+  private goNear(merged: number | null): void {
+    if (merged === this.near) return;
+    this.near = merged;
+    this.picked = null;
+    hideTooltip();
+    this.draw();
   }
 
   private onKey(event: KeyboardEvent): void {
     const step = ({ ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 } as Record<string, number>)[event.key];
     const count = this.merge?.merged?.length ?? 0;
-    if (event.key === "Escape") return this.pick(null);
+    if (event.key === "Enter" && this.picked !== null) return this.goNear(this.near === null ? this.picked : null);
+    if (event.key === "Escape") return this.near === null ? this.pick(null) : this.goNear(null);
     if (step === undefined || count === 0) return;
     event.preventDefault();
     this.pick(this.picked === null ? 0 : (this.picked + step + count) % count);
@@ -153,14 +186,24 @@ function originsOf(merge: Merge, merged: number): TooltipRow[] {
   return plan.length > 8 ? [...rows, { label: `and ${plan.length - 8} more`, colour: "", value: "" }] : rows;
 }
 
-function fit(points: Point[], width: number, height: number): Place {
+/** A merged prompt and the prompts that sent it most of their mass. */
+function pointsNear(merge: Merge, merged: number): Point[] {
+  const sent = (merge.plan ?? []).flatMap(([sender, prompt, target, mass]) => {
+    const point = merge.senders?.[sender]?.points[prompt];
+    return target === merged && mass >= 0.5 && point ? [point] : [];
+  });
+  return [merge.merged![merged]!, ...sent];
+}
+
+function fit(points: Point[], width: number, height: number): { place: Place; scale: number } {
   const bounds = (k: 0 | 1): [number, number] => [Math.min(...points.map((p) => p[k])), Math.max(...points.map((p) => p[k]))];
   const [left, right] = bounds(0);
   const [bottom, top] = bounds(1);
-  const scale = Math.min((width - 2 * MARGIN) / (right - left || 1e-12), (height - 2 * MARGIN) / (top - bottom || 1e-12));
-  const usable = Number.isFinite(scale) && right + top - left - bottom > 0 ? scale : 1;
-  return ([x, y]) => [
-    width / 2 + 4 + (x - (left + right) / 2) * usable,
-    height / 2 - 4 - (y - (bottom + top) / 2) * usable,
+  const widest = Math.max((right - left) / (width - 2 * MARGIN), (top - bottom) / (height - 2 * MARGIN));
+  const scale = widest > 0 && Number.isFinite(widest) ? 1 / widest : 1;
+  const place: Place = ([x, y]) => [
+    width / 2 + 4 + (x - (left + right) / 2) * scale,
+    height / 2 - 4 - (y - (bottom + top) / 2) * scale,
   ];
+  return { place, scale };
 }

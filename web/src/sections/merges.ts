@@ -45,7 +45,7 @@ export function merges(app: App): Section {
   const missing = html("p", { class: "nothing" }, "This run did not record how its merges came about.");
   const picture = html("div", {}, html("div", { class: "controls" }, clients.element, rounds.element, form.element), linked, tabled);
   const element = part("merges", "One merge, seen",
-    "Dots are the prompts that met at a client, its own and its neighbours'; diamonds are the merged ones. A link's weight is the share of a prompt's mass that went there.",
+    "Dots are the prompts that met at a client, its own and its neighbours'; diamonds are the merged ones. A link's weight is the share of a prompt's mass that went there. Click a diamond to go near it, and again to come back.",
     picture, missing);
 
   const update = () => {
@@ -74,13 +74,13 @@ export function merges(app: App): Section {
     const words = `${plural(senders.length, "prompt set")} met at client ${merge.client} in round ${merge.round}; ${dead === 0 ? "no prompt died" : plural(dead, "prompt") + " died (dashed)"}.`;
     note.textContent = words;
     if (isTable) drawTable(merge);
-    else plane.update(merge, `${words} Arrow keys pick a merged prompt.`);
+    else plane.update(merge, `${words} Arrow keys pick a merged prompt, Enter goes near it.`);
     legend.replaceChildren(plainLegend([
       ...senders.map((sender, i) => ({
-        key: String(i), filled: true, colour: seriesColour(i),
+        key: String(i), mark: "square" as const, colour: seriesColour(i),
         label: sender.client === merge.client ? `${clientName(run, sender.client)}, own` : clientName(run, sender.client),
       })),
-      { key: "merged", label: "merged", filled: true, colour: palette().ink },
+      { key: "merged", label: "merged", mark: "diamond", colour: palette().ink },
     ]));
   };
 

@@ -87,7 +87,7 @@ export function network(app: App): Section {
       fact("clients that took part", `${count(clients - (graph.absent?.length ?? 0))} of ${count(clients)}`),
       fact("mixing factor", round.mixing_factor == null ? NOTHING : significant(round.mixing_factor)));
     legend.replaceChildren(plainLegend((run.about?.domains ?? []).map((domain, i) => (
-      { key: domain.name, label: domain.name, colour: domainColour(i), filled: true }))));
+      { key: domain.name, label: domain.name, colour: domainColour(i), mark: "square" }))));
   };
   return { element, update };
 }

@@ -21,7 +21,7 @@ export function time(app: App): Section {
     }));
     const spent = run?.summary?.seconds;
     legend.replaceChildren(plainLegend(lines.map((l) => ({
-      key: l.label, colour: l.colour, filled: true,
+      key: l.label, colour: l.colour, mark: "square",
       label: isNumber(spent?.[l.label]) ? `${l.label} ${seconds(spent[l.label])}` : l.label,
     }))));
     chart.update({ x: rounds.map((r) => r.round), lines, format: seconds, tick: (v) => significant(v), stacked: true, height: 240 });
