@@ -37,6 +37,8 @@ struct BarycenterOptions {
   std::size_t starts = 3;
   // After so many passes over the measures only the best start goes on; 0 runs each to its end.
   std::size_t screening_passes = 0;
+  // So many evenly spaced measures stand for all of them until then; 0: all.
+  std::size_t screening_measures = 0;
   // A start has ended when a pass lowers the objective by no more than this share of it, or after so many
   // passes.
   double tolerance = 1e-12;

@@ -42,9 +42,7 @@ std::unique_ptr<Backbone> load_backbone(const std::filesystem::path& path, const
   CheckpointOptions how;
   if (options.image_size != 0) how.image_size = options.image_size;
   const auto checkpoint = open_checkpoint(path, how);
-  auto backbone = make_backbone(*checkpoint, options);
-  checkpoint->release_pages();
-  return backbone;
+  return make_backbone(*checkpoint, options);
 }
 
 std::unique_ptr<Backbone> make_backbone(const WeightSource& source, const BackboneOptions& options) {

@@ -57,7 +57,6 @@ class StoredCheckpoint : public Checkpoint {
   const std::vector<std::string>& class_names() const override { return class_names_; }
   std::size_t parameters() const override { return layout_.parameters; }
   std::size_t file_bytes() const override { return store_->file_bytes(); }
-  void release_pages() const override { store_->release_pages(); }
 
   std::string dtype() const override {
     std::vector<std::string_view> names;

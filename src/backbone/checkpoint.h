@@ -36,7 +36,6 @@ class Checkpoint : public WeightSource {
   virtual std::string dtype() const = 0;                            // "F32", or "BF16, F32" when they differ
   virtual std::size_t parameters() const = 0;
   virtual std::size_t file_bytes() const = 0;
-  virtual void release_pages() const = 0;  // gives mapped pages back to the system
 };
 
 // `path`: a .safetensors file, a PyTorch archive, an index of shards, or a folder as Hugging Face lays it

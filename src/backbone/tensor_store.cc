@@ -45,11 +45,9 @@ class SafetensorsStore : public TensorStore {
   }
 
   void read(std::string_view name, std::span<float> values) const override {
-    read_floats(views_.find(name)->second, name, values);
-  }
-
-  void release_pages() const override {
-    for (const auto& file : files_) file.file().release_pages();
+    const auto& tensor = views_.find(name)->second;
+    read_floats(tensor, name, values);
+    release_pages(tensor.bytes);
   }
 
   std::size_t file_bytes() const override {
@@ -94,9 +92,10 @@ class PthStore : public TensorStore {
   }
 
   void read(std::string_view name, std::span<float> values) const override {
-    read_floats(pth_.find(name)->second, name, values);
+    const auto& tensor = pth_.find(name)->second;
+    read_floats(tensor, name, values);
+    release_pages(tensor.bytes);
   }
-  void release_pages() const override { file_.release_pages(); }
   std::size_t file_bytes() const override { return file_.bytes().size(); }
 
  private:

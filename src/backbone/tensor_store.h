@@ -27,10 +27,9 @@ class TensorStore {
 
   const TensorDescriptions& tensors() const { return tensors_; }
   const std::filesystem::path& path() const { return path_; }
-  // Its values as fp32; the name must be one of tensors() and the span as long as its shape says.
+  // Its values as fp32; the name must be one of tensors() and the span as long as its shape says. The mapped
+  // pages they came from are given back at once.
   virtual void read(std::string_view name, std::span<float> values) const = 0;
-  // Gives the mapped pages back; they are read again if asked for again.
-  virtual void release_pages() const = 0;
   virtual std::size_t file_bytes() const = 0;
 
  protected:

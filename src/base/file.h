@@ -25,14 +25,15 @@ class MappedFile {
   std::span<const std::byte> bytes() const { return {data_, size_}; }
   const std::filesystem::path& path() const { return path_; }
 
-  // Gives the pages back to the system; they are read again if touched again.
-  void release_pages() const;
-
  private:
   std::filesystem::path path_;
   const std::byte* data_ = nullptr;
   std::size_t size_ = 0;
 };
+
+// Gives the memory behind some bytes of a mapped file back to the system; they are read again if touched
+// again. Without it a file that is read once stays in memory whole, beside what was made of it.
+void release_pages(std::span<const std::byte> mapped);
 
 // Refuses files above `limit_bytes`, so that a wrong path cannot take all memory.
 std::string read_text_file(const std::filesystem::path& path, std::size_t limit_bytes = 64u << 20);

@@ -43,6 +43,26 @@ static_assert(rows_stand_in_the_order_of_the_enumeration());
 
 const TypeRow& row_of(TensorType type) { return kTypes[static_cast<std::size_t>(type)]; }
 
+// All bits set where the condition holds: a choice that vectors can make too.
+constexpr std::uint32_t mask_if(bool condition) { return 0u - static_cast<std::uint32_t>(condition); }
+
+// Without branches, so that the compiler turns a loop over it into vectors.
+constexpr float float_of_half(std::uint16_t bits) {
+  const std::uint32_t sign = std::uint32_t{bits & 0x8000u} << 16;
+  const std::uint32_t magnitude = bits & 0x7fffu;
+  // Subnormals and zero are whole multiples of 2^-24.
+  const float small = static_cast<float>(static_cast<std::int32_t>(magnitude)) * 0x1.0p-24f;
+  // The others are rebiased from 15 to 127; infinity and NaN once more, to an all-ones exponent.
+  constexpr std::uint32_t kRebias = (127u - 15u) << 23;
+  const std::uint32_t normal = (magnitude << 13) + kRebias + (mask_if(magnitude >= 0x7c00u) & kRebias);
+  const std::uint32_t is_small = mask_if(magnitude < 0x0400u);
+  return std::bit_cast<float>(sign | (std::bit_cast<std::uint32_t>(small) & is_small) | (normal & ~is_small));
+}
+
+constexpr float float_of_bfloat16(std::uint16_t bits) {
+  return std::bit_cast<float>(std::uint32_t{bits} << 16);
+}
+
 // Element by element through memcpy, since the data may stand at any address.
 template <typename Stored, typename Convert>
 void convert(std::span<const std::byte> bytes, std::span<float> values, Convert to_float) {
@@ -82,8 +102,11 @@ void read_floats(const TensorView& tensor, std::string_view name, std::span<floa
     case TensorType::f32:
       if (!values.empty()) std::memcpy(values.data(), tensor.bytes.data(), tensor.bytes.size());
       return;
-    case TensorType::f16: return convert<std::uint16_t>(tensor.bytes, values, float_of_half);
-    case TensorType::bf16: return convert<std::uint16_t>(tensor.bytes, values, float_of_bfloat16);
+    case TensorType::f16:
+      return convert<std::uint16_t>(tensor.bytes, values, [](std::uint16_t x) { return float_of_half(x); });
+    case TensorType::bf16:
+      return convert<std::uint16_t>(tensor.bytes, values,
+                                    [](std::uint16_t x) { return float_of_bfloat16(x); });
     case TensorType::f64:
       return convert<double>(tensor.bytes, values, [](double x) { return static_cast<float>(x); });
     default:
@@ -98,20 +121,5 @@ std::vector<float> read_floats(const TensorView& tensor, std::string_view name) 
   read_floats(tensor, name, values);
   return values;
 }
-
-float float_of_half(std::uint16_t bits) {
-  const std::uint32_t sign = std::uint32_t{bits & 0x8000u} << 16;
-  const std::uint32_t magnitude = bits & 0x7fffu;
-  // Subnormals and zero are whole multiples of 2^-24.
-  if (magnitude < 0x0400u) {
-    const float value = static_cast<float>(magnitude) * 0x1.0p-24f;
-    return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) | sign);
-  }
-  // Infinity and NaN keep their all-ones exponent; the others are rebiased from 15 to 127.
-  const std::uint32_t rebias = magnitude >= 0x7c00u ? (255u - 31u) << 23 : (127u - 15u) << 23;
-  return std::bit_cast<float>(sign | ((magnitude << 13) + rebias));
-}
-
-float float_of_bfloat16(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
 
 }  // namespace dfrost

@@ -54,7 +54,4 @@ struct TensorView {
 void read_floats(const TensorView& tensor, std::string_view name, std::span<float> values);
 std::vector<float> read_floats(const TensorView& tensor, std::string_view name);
 
-float float_of_half(std::uint16_t bits);
-float float_of_bfloat16(std::uint16_t bits);
-
 }  // namespace dfrost

@@ -119,7 +119,6 @@ void classify(const ClassifyArguments& arguments) {
   const auto names =
       arguments.labels.empty() ? checkpoint->class_names() : read_labels(arguments.labels, classes);
   const auto backbone = make_backbone(*checkpoint, {.precision = precision, .training = false});
-  checkpoint->release_pages();
   ThreadPool threads;
   nlohmann::ordered_json pictures = nlohmann::ordered_json::array();
   for (const auto& path : arguments.pictures) {

@@ -1,6 +1,6 @@
 // Attention on the tile unit, head by head and 32 queries at a time, so that a strip of scores stays in the
-// nearest cache. Left factors are read from the rows of qkv where they lie; right factors are packed per
-// head.
+// nearest cache. Left factors are read from the rows of qkv where they lie, unless a head's size is no
+// multiple of 32; right factors are packed per head.
 #include <algorithm>
 #include <cassert>
 
@@ -44,6 +44,7 @@ struct Scratch {
   AlignedBuffer<float> scores;               // [32, 32·blocks]
   AlignedBuffer<float> strip;                // [32, head_size padded to 32]
   AlignedBuffer<Bf16> probabilities, probabilities_t, d_scores, d_scores_t;
+  AlignedBuffer<Bf16> left;  // a left factor that had to be padded
 
   Scratch& fit(const Square& square, std::size_t head_size) {
     scores.resize(2 * kTileRows * square.blocks * kTileDepth);
@@ -59,6 +60,20 @@ Scratch& scratch() {
 
 Bf16Rows head_rows(const RowMatrix& all, const AttentionShape& shape, std::size_t image, std::size_t column) {
   return {all.row(image * shape.tokens) + column, shape.tokens, shape.head_size, all.stride()};
+}
+
+// Rows as the tile unit may read them: whole tiles wide. Where a head does not fill its last tile, the
+// columns after it are its neighbour's. They would meet zeros, but 0 × NaN is NaN; so the head is copied out,
+// with zeros after it.
+Bf16Rows fill_tiles(const Bf16Rows& x) {
+  if (x.cols % kTileDepth == 0) return x;
+  const std::size_t stride = tiles_for(x.cols, kTileDepth) * kTileDepth;
+  auto& room = scratch().left;
+  room.resize(tiles_for(x.rows, 2 * kTileRows) * 2 * kTileRows * stride);
+  std::fill_n(room.data(), room.size(), Bf16{});
+  for (std::size_t r = 0; r < x.rows; ++r)
+    std::copy_n(x.data + r * x.stride, x.cols, room.data() + r * stride);
+  return {room.data(), x.rows, x.cols, stride};
 }
 
 LeftTiles left_factor(const Bf16Rows& x, std::size_t row_tile) {
@@ -96,7 +111,7 @@ void attend(const RowMatrix& qkv, const AttentionShape& shape, std::size_t image
   const Square square(shape.tokens);
   Scratch& room = scratch().fit(square, shape.head_size);
   const std::size_t column = head * shape.head_size, width = shape.width();
-  const Bf16Rows queries = head_rows(qkv, shape, image, column);
+  const Bf16Rows queries = fill_tiles(head_rows(qkv, shape, image, column));
   pack_transposed(head_rows(qkv, shape, image, width + column), room.by_features);
   pack_panels(head_rows(qkv, shape, image, 2 * width + column), room.values);
   square.for_each_strip([&](std::size_t row_tile, std::size_t row_tiles) {
@@ -120,6 +135,7 @@ void attend_backward(const RowMatrix& qkv, const Bf16* probabilities, const RowM
   pack_panels(head_rows(qkv, shape, image, column), room.queries);
   pack_panels(head_rows(qkv, shape, image, width + column), room.keys);
   pack_panels(d, room.d_out);
+  const Bf16Rows padded_d = fill_tiles(d);
   room.d_scores.resize(square.size);
   room.d_scores_t.resize(square.size);
   room.probabilities_t.resize(square.size);
@@ -130,7 +146,7 @@ void attend_backward(const RowMatrix& qkv, const Bf16* probabilities, const RowM
   };
   square.for_each_strip([&](std::size_t row_tile, std::size_t row_tiles) {
     const std::size_t offset = square.strip_offset(row_tile);
-    multiply_strip(left_factor(d, row_tile), room.by_features, row_tiles, room.scores.data());
+    multiply_strip(left_factor(padded_d, row_tile), room.by_features, row_tiles, room.scores.data());
     softmax_backward_to_tiles(room.scores.data(), probabilities + offset, square.strip(row_tile),
                               shape.scale(), room.d_scores.data() + offset);
     store(left_factor(room.d_scores.data(), square, row_tile), room.keys, row_tile, row_tiles, column);

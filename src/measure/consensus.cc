@@ -25,6 +25,9 @@ void check_clients(std::span<const MatrixView<const float>> clients, ThreadPool&
   });
 }
 
+// Enough to tell a good start from a bad one.
+constexpr std::size_t kScreeningClients = 600;
+
 std::size_t default_passes(std::size_t clients) {
   constexpr std::size_t kVisits = 60'000;
   return std::clamp<std::size_t>(kVisits / std::max<std::size_t>(clients, 1), 6, 100);
@@ -36,6 +39,7 @@ Consensus consensus_error(std::span<const MatrixView<const float>> clients, cons
   const BarycenterOptions how{
       .starts = options.starts,
       .screening_passes = options.screening_passes,
+      .screening_measures = kScreeningClients,
       .tolerance = options.tolerance,
       .max_passes = options.max_passes == 0 ? default_passes(clients.size()) : options.max_passes,
       .seed = options.seed};

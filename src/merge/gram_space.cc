@@ -33,24 +33,15 @@ class GramSpace final : public PromptSpace {
     for (std::size_t k = 0; k < rows.rows(); ++k) row_norms_.push_back(products_(k, k));
   }
 
-  double move_to(const Position& position) override {
+  Move move_to(const Position& position, Matrix& distances) override {
+    if (is_at_rest(position)) return {.squared_length = 0, .at_rest = true};
     if (has_collapsed(position.scale)) forget();
     collect_changes(position);
     add_weighted_rows(products_, changed_rows_, changes_, weighted_products_);
     double moved = 0;
     for (std::size_t i = 0; i < norms_.size(); ++i) moved += rescale(i, position.scale[i]);
-    return std::max(moved, 0.0);
-  }
-
-  // ‖z_a‖² − 2⟨z_a, φ_i⟩ + ‖φ_i‖²; rounding may leave a tiny negative where a prompt lies on a row.
-  void measure(Matrix& distances) const override {
-    for (std::size_t i = 0; i < norms_.size(); ++i) {
-      const auto with_rows = with_rows_.row(i);
-      const auto out = distances.row(i);
-      for (std::size_t a = 0; a < out.size(); ++a) {
-        out[a] = std::max(row_norms_[a] - 2 * with_rows[a] + norms_[i], 0.0);
-      }
-    }
+    measure(distances);
+    return {.squared_length = std::max(moved, 0.0), .at_rest = false};
   }
 
   double squared_norm() const override { return std::accumulate(norms_.begin(), norms_.end(), 0.0); }
@@ -68,6 +59,28 @@ class GramSpace final : public PromptSpace {
   }
 
  private:
+  bool is_at_rest(const Position& position) const {
+    for (std::size_t i = 0; i < norms_.size(); ++i) {
+      const auto weights = position.weights.row(i), coefficients = coefficients_.row(i);
+      double sum = 0;
+      for (std::size_t k = 0; k < weights.size(); ++k)
+        sum += std::abs(position.scale[i] * weights[k] - coefficients[k]);
+      if (sum > kRest) return false;
+    }
+    return true;
+  }
+
+  // ‖z_a‖² − 2⟨z_a, φ_i⟩ + ‖φ_i‖²; rounding may leave a tiny negative where a prompt lies on a row.
+  void measure(Matrix& distances) const {
+    for (std::size_t i = 0; i < norms_.size(); ++i) {
+      const auto with_rows = with_rows_.row(i);
+      const auto out = distances.row(i);
+      for (std::size_t a = 0; a < out.size(); ++a) {
+        out[a] = std::max(row_norms_[a] - 2 * with_rows[a] + norms_[i], 0.0);
+      }
+    }
+  }
+
   bool has_collapsed(const std::vector<double>& scale) {
     bool collapsed = false;
     for (std::size_t i = 0; i < scale.size(); ++i) {
@@ -135,28 +148,10 @@ class GramSpace final : public PromptSpace {
   Matrix changes_;  // of w, [changed rows, n]
 };
 
-// What rounding in Gram space may change in an exponent of the softmax before the direct form is preferred.
-constexpr double kLargestExponentError = 1e-10;
-
 }  // namespace
 
 std::unique_ptr<PromptSpace> make_gram_space(const Matrix& rows, std::size_t prompts) {
   return std::make_unique<GramSpace>(rows, prompts);
-}
-
-MergeForm choose_form(const Matrix& rows, std::size_t prompts, std::size_t steps, double sharpness) {
-  Matrix norms(1, rows.rows());
-  squared_distances(Matrix(1, rows.cols()), rows, norms);
-  const double largest_norm = *std::ranges::max_element(norms.row(0));
-  // Distances there are differences of numbers as large as the norms, so that is what their rounding grows
-  // with.
-  constexpr double kRounding = 16 * 2.2e-16;
-  if (kRounding * largest_norm * sharpness > kLargestExponentError) return MergeForm::direct;
-  const auto n = static_cast<double>(prompts), s = static_cast<double>(steps);
-  const auto count = static_cast<double>(rows.rows()), width = static_cast<double>(rows.cols());
-  const double gram_cost = count * count * (width / 2 + n * s);
-  const double direct_cost = 2 * count * n * width * s;
-  return gram_cost <= direct_cost ? MergeForm::gram : MergeForm::direct;
 }
 
 }  // namespace dfrost

@@ -38,20 +38,27 @@ class OtMerge {
     if (options.form == MergeForm::automatic) {
       summary_.form = choose_form(all_.rows, prompts, options.steps, sharpness(smallest_epsilon()));
     }
-    space_ = summary_.form == MergeForm::gram ? make_gram_space(all_.rows, prompts)
-                                              : make_direct_space(all_.rows, prompts);
+    space_ = summary_.form == MergeForm::gram
+                 ? make_gram_space(all_.rows, prompts)
+                 : make_direct_space(all_.rows, prompts, sharpness(smallest_epsilon()));
   }
 
   MergedPrompts run() {
     place_at_start();
+    TransportStep transport;
+    bool is_fixed = false;  // the same ε again would give the same plan, to the last bit
     for (std::size_t step = 1; step <= options_.steps; ++step) {
       const double epsilon = epsilon_at(step);
-      const auto transport =
-          transport_step(distances_, sharpness(epsilon), mass_and_log_, plan_, column_mass_);
-      const bool reseeded = update_position();
-      const double moved = space_->move_to(position_);
-      space_->measure(distances_);
-      record(epsilon, transport, moved, reseeded);
+      if (is_fixed && epsilon == epsilon_at(step - 1)) {
+        transport.squared_plan_change = 0;
+        record(epsilon, transport, 0, false);
+      } else {
+        transport = transport_step(distances_, sharpness(epsilon), mass_and_log_, plan_, column_mass_);
+        const bool reseeded = update_position();
+        const Move move = space_->move_to(position_, distances_);
+        record(epsilon, transport, move.squared_length, reseeded);
+        is_fixed = move.at_rest && !reseeded;
+      }
       if (options_.early_stop && summary_.converged) break;
     }
     return finish();
@@ -89,8 +96,7 @@ class OtMerge {
     position_ = {Matrix(prompts_, all_.rows.rows()), std::vector<double>(prompts_, 1.0)};
     const auto rows = choose_start(all_, prompts_, options_);
     for (std::size_t i = 0; i < prompts_; ++i) position_.weights(i, rows[i]) = 1;
-    space_->move_to(position_);
-    space_->measure(distances_);
+    space_->move_to(position_, distances_);
     double entropy = 0;
     for (std::size_t a = 0; a < all_.mass.size(); ++a) {
       const double share = all_.mass[a] / static_cast<double>(prompts_);

@@ -101,7 +101,6 @@ RunResult run_experiment(const RunConfig& config, const RunOptions& options, Run
     }
   }
   const auto backbone = make_backbone(*source, {.precision = config.backbone.precision});
-  source->release_pages();
   Federation federation(config, *backbone, source->preprocessing(), std::move(pool));
 
   fs::create_directories(options.folder);

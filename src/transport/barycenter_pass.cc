@@ -1,6 +1,7 @@
 #include "transport/barycenter_pass.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "transport/row_kernels.h"
 #include "transport/transport_plan.h"
@@ -23,10 +24,8 @@ BarycenterPasses::BarycenterPasses(std::span<const Measure> measures, std::span<
       pool_(pool),
       block_size_(std::max(kSmallestBlock, (measures.size() + kBlocks - 1) / kBlocks)) {
   const std::size_t width = measures.front().points.cols();
-  std::size_t largest = 0;
-  for (const auto& measure : measures) largest = std::max(largest, measure.points.rows());
   for (std::size_t worker = 0; worker < pool.size(); ++worker) {
-    workers_.push_back({Matrix(largest, width), Matrix(largest, points), AssignmentSolver(points)});
+    workers_.push_back({FloatMatrix(points, width), Matrix(points, points), AssignmentSolver(points)});
   }
   block_sums_.assign((measures.size() + block_size_ - 1) / block_size_, Matrix(points, width));
 }
@@ -35,53 +34,91 @@ bool BarycenterPasses::is_matching(std::size_t measure) const {
   return measures_[measure].points.rows() == points_ && measures_[measure].weights.empty();
 }
 
-double BarycenterPasses::visit(std::size_t measure, const Matrix& points, Worker& worker,
-                               Matrix& sums) const {
-  const auto& [view, own_weights] = measures_[measure];
-  worker.prompts.set_rows(0, view);
-  squared_distances(worker.prompts, points, worker.costs);
-  // Each of the barycenter's points holds 1/n mass, so what it becomes is n times what flows into it.
-  const double weight = weights_[measure];
-  const auto size = static_cast<double>(points_);
-  double distance = 0;
-  if (is_matching(measure)) {
-    const auto column_of = worker.assignment.solve(worker.costs);
-    for (std::size_t row = 0; row < points_; ++row) {
-      distance += worker.costs(row, column_of[row]);
-      add_scaled_row(worker.prompts.row(row), weight, sums.row(column_of[row]));
-    }
-    return distance / size;
+bool BarycenterPasses::all_match() const {
+  for (std::size_t measure = 0; measure < measures_.size(); ++measure) {
+    if (!is_matching(measure)) return false;
   }
+  return true;
+}
+
+// Σ‖x_i − y_π(i)‖² = constant − 2 Σ⟨x_i, y_π(i)⟩, and moving all y by the same vector changes the constant
+// alone. So the best π follows from products with the centred points, at half the cost of distances, and only
+// the distances of matched points are computed.
+double BarycenterPasses::visit_matching(std::size_t measure, const Matrix& points, Worker& worker,
+                                        Matrix& sums) const {
+  worker.prompts.set_rows(0, measures_[measure].points);
+  products(from_points_to_centre_, worker.prompts, worker.costs);
+  const auto prompt_of = worker.assignment.solve(worker.costs);
+  double distance = 0;
+  for (std::size_t i = 0; i < points_; ++i) {
+    distance += add_matched_row(std::as_const(worker.prompts).row(prompt_of[i]), weights_[measure],
+                                points.row(i), sums.row(i));
+  }
+  return distance / static_cast<double>(points_);
+}
+
+double BarycenterPasses::visit_any(std::size_t measure, const Matrix& points, Matrix& sums) const {
+  const auto& [view, own_weights] = measures_[measure];
+  const Matrix rows(view);
+  Matrix costs(rows.rows(), points_);
+  squared_distances(rows, points, costs);
   const std::vector<double> equal_supply(own_weights.empty() ? view.rows() : 0,
                                          1.0 / static_cast<double>(view.rows()));
+  const auto size = static_cast<double>(points_);
   const std::vector<double> demand(points_, 1.0 / size);
+  double distance = 0;
   for (const auto& entry : optimal_plan(
-           worker.costs, own_weights.empty() ? std::span<const double>(equal_supply) : own_weights, demand)) {
-    distance += entry.mass * worker.costs(entry.from, entry.to);
-    add_scaled_row(worker.prompts.row(entry.from), weight * size * entry.mass, sums.row(entry.to));
+           costs, own_weights.empty() ? std::span<const double>(equal_supply) : own_weights, demand)) {
+    distance += entry.mass * costs(entry.from, entry.to);
+    // Each of the barycenter's points holds 1/n mass, so what it becomes is n times what flows into it.
+    add_scaled_row(rows.row(entry.from), weights_[measure] * size * entry.mass, sums.row(entry.to));
   }
   return distance;
 }
 
-BarycenterPasses::Result BarycenterPasses::run(const Matrix& points) {
-  Result result;
-  result.squared_distances.resize(measures_.size());
+template <class Visit>
+Matrix BarycenterPasses::sum_over_measures(const Visit& visit) {
   pool_.parallel_for(block_sums_.size(), [&](std::size_t block, std::size_t worker) {
     auto& sums = block_sums_[block];
     sums.fill_with_zeros();
     const std::size_t end = std::min((block + 1) * block_size_, measures_.size());
-    for (std::size_t measure = block * block_size_; measure < end; ++measure) {
-      result.squared_distances[measure] = visit(measure, points, workers_[worker], sums);
-    }
+    for (std::size_t measure = block * block_size_; measure < end; ++measure)
+      visit(measure, workers_[worker], sums);
   });
-  result.next_points = Matrix(points_, points.cols());
+  Matrix total(points_, measures_.front().points.cols());
   for (const auto& sums : block_sums_) {
-    for (std::size_t i = 0; i < points_; ++i) add_scaled_row(sums.row(i), 1.0, result.next_points.row(i));
+    for (std::size_t i = 0; i < points_; ++i) add_scaled_row(sums.row(i), 1.0, total.row(i));
   }
+  return total;
+}
+
+BarycenterPasses::Result BarycenterPasses::run(const Matrix& points) {
+  Matrix centre(1, points.cols());
+  for (std::size_t i = 0; i < points_; ++i)
+    add_scaled_row(points.row(i), 1.0 / static_cast<double>(points_), centre.row(0));
+  from_points_to_centre_ = Matrix(points_, points.cols());
+  for (std::size_t i = 0; i < points_; ++i) {
+    add_scaled_row(std::as_const(centre).row(0), 1, from_points_to_centre_.row(i));
+    add_scaled_row(points.row(i), -1, from_points_to_centre_.row(i));
+  }
+  Result result;
+  result.squared_distances.resize(measures_.size());
+  result.next_points = sum_over_measures([&](std::size_t measure, Worker& worker, Matrix& sums) {
+    result.squared_distances[measure] = is_matching(measure) ? visit_matching(measure, points, worker, sums)
+                                                             : visit_any(measure, points, sums);
+  });
   for (std::size_t measure = 0; measure < measures_.size(); ++measure) {
     result.objective += weights_[measure] * result.squared_distances[measure];
   }
   return result;
+}
+
+Matrix BarycenterPasses::average_by_index() {
+  return sum_over_measures([&](std::size_t measure, Worker& worker, Matrix& sums) {
+    worker.prompts.set_rows(0, measures_[measure].points);
+    for (std::size_t i = 0; i < points_; ++i)
+      add_scaled_row(std::as_const(worker.prompts).row(i), weights_[measure], sums.row(i));
+  });
 }
 
 }  // namespace dfrost

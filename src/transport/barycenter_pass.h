@@ -27,18 +27,27 @@ class BarycenterPasses {
   };
   Result run(const Matrix& points);
 
-  // One of the measures is a set of as many equal points as the barycenter has.
+  // The measure is a set of as many equal points as the barycenter has.
   bool is_matching(std::size_t measure) const;
+  bool all_match() const;
+
+  // Σ weight·measure by index. All measures match.
+  Matrix average_by_index();
 
  private:
   struct Worker {
-    Matrix prompts;
+    FloatMatrix prompts;
     Matrix costs;
     AssignmentSolver assignment;
   };
 
-  // Adds weight·(plan applied to the measure) to `sums`; returns W₂².
-  double visit(std::size_t measure, const Matrix& points, Worker& worker, Matrix& sums) const;
+  // Each adds weight·(plan applied to the measure) to `sums`, and returns W₂².
+  double visit_matching(std::size_t measure, const Matrix& points, Worker& worker, Matrix& sums) const;
+  double visit_any(std::size_t measure, const Matrix& points, Matrix& sums) const;
+
+  // Calls visit(measure, worker, sums) for all measures, and returns the total of `sums`, [points, width].
+  template <class Visit>
+  Matrix sum_over_measures(const Visit& visit);
 
   std::span<const Measure> measures_;
   std::span<const double> weights_;
@@ -47,6 +56,7 @@ class BarycenterPasses {
   std::size_t block_size_;
   std::vector<Worker> workers_;
   std::vector<Matrix> block_sums_;
+  Matrix from_points_to_centre_;  // of the pass under way, [points, width]
 };
 
 }  // namespace dfrost

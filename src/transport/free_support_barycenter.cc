@@ -11,16 +11,6 @@
 namespace dfrost {
 namespace {
 
-Matrix average_by_index(std::span<const Measure> measures, std::span<const double> weights) {
-  Matrix average(measures.front().points.rows(), measures.front().points.cols());
-  Matrix set = average;
-  for (std::size_t m = 0; m < measures.size(); ++m) {
-    set.set_rows(0, measures[m].points);
-    for (std::size_t r = 0; r < set.rows(); ++r) add_scaled_row(set.row(r), weights[m], average.row(r));
-  }
-  return average;
-}
-
 // The points of one measure; where it has not as many as are wanted, rows drawn from it and from those after
 // it.
 Matrix start_from(std::span<const Measure> measures, std::size_t first, std::size_t points,
@@ -44,17 +34,15 @@ Matrix start_from(std::span<const Measure> measures, std::size_t first, std::siz
   return start;
 }
 
-std::vector<Matrix> make_starts(std::span<const Measure> measures, std::span<const double> weights,
-                                std::size_t points, const BarycenterOptions& options) {
+std::vector<Matrix> make_starts(std::span<const Measure> measures, std::size_t points,
+                                const BarycenterOptions& options, BarycenterPasses& passes) {
   std::vector<Matrix> starts;
   if (!options.start.empty()) {
     starts.emplace_back(options.start);
     return starts;
   }
   RandomStream random(options.seed, "barycenter start");
-  const bool index_means_something = std::ranges::all_of(
-      measures, [&](const Measure& m) { return m.points.rows() == points && m.weights.empty(); });
-  if (index_means_something) starts.push_back(average_by_index(measures, weights));
+  if (passes.all_match()) starts.push_back(passes.average_by_index());
   const std::size_t others = std::min(options.starts - starts.size(), measures.size());
   for (std::size_t k = 0; k < others; ++k) {
     starts.push_back(start_from(measures, k * measures.size() / others, points, random));
@@ -93,33 +81,75 @@ void descend(Descent& descent, std::size_t up_to_passes, double tolerance, Baryc
   }
 }
 
+// Evenly spaced measures, which stand for all of them while starts are compared.
+struct Sample {
+  std::vector<Measure> measures;
+  std::vector<double> weights;
+};
+
+Sample take_sample(std::span<const Measure> measures, std::span<const double> weights, std::size_t size) {
+  Sample sample;
+  double sum = 0;
+  for (std::size_t s = 0; s < size; ++s) {
+    const std::size_t m = s * measures.size() / size;
+    sample.measures.push_back(measures[m]);
+    sum += sample.weights.emplace_back(weights[m]);
+  }
+  for (double& weight : sample.weights) weight = sum > 0 ? weight / sum : 1.0 / static_cast<double>(size);
+  return sample;
+}
+
+struct Screened {
+  Descent best;
+  std::size_t best_start = 0;
+  std::vector<double> objectives;
+};
+
+Screened screen(std::vector<Matrix> starts, std::size_t up_to_passes, double tolerance,
+                BarycenterPasses& passes) {
+  Screened result;
+  for (auto& start : starts) {
+    Descent descent{.points = std::move(start)};
+    descend(descent, up_to_passes, tolerance, passes);
+    result.objectives.push_back(descent.at.objective);
+    if (result.best.passes > 0 && descent.at.objective >= result.best.at.objective) continue;
+    result.best = std::move(descent);
+    result.best_start = result.objectives.size() - 1;
+  }
+  return result;
+}
+
 }  // namespace
 
 FreeSupportBarycenter free_support_barycenter(std::span<const Measure> measures,
                                               std::span<const double> weights, std::size_t points,
                                               const BarycenterOptions& options, ThreadPool& pool) {
   BarycenterPasses passes(measures, weights, points, pool);
-  const std::size_t screening = options.screening_passes == 0
-                                    ? options.max_passes
-                                    : std::min(options.screening_passes, options.max_passes);
-  FreeSupportBarycenter result;
-  Descent best;
-  for (auto& start : make_starts(measures, weights, points, options)) {
-    Descent descent{.points = std::move(start)};
-    descend(descent, screening, options.tolerance, passes);
-    auto& objectives = result.summary.start_objectives;
-    objectives.push_back(descent.at.objective);
-    if (best.passes == 0 || descent.at.objective < best.at.objective) {
-      best = std::move(descent);
-      result.summary.best_start = objectives.size() - 1;
-    }
+  auto starts = make_starts(measures, points, options, passes);
+  const bool is_screening = starts.size() > 1 && options.screening_passes > 0;
+  Screened screened;
+  if (is_screening && options.screening_measures > 0 && options.screening_measures < measures.size()) {
+    const Sample sample = take_sample(measures, weights, options.screening_measures);
+    BarycenterPasses sample_passes(sample.measures, sample.weights, points, pool);
+    screened = screen(std::move(starts), options.screening_passes, options.tolerance, sample_passes);
+    screened.best = {.points = std::move(screened.best.points)};  // and now in earnest
+  } else {
+    const std::size_t limit =
+        is_screening ? std::min(options.screening_passes, options.max_passes) : options.max_passes;
+    screened = screen(std::move(starts), limit, options.tolerance, passes);
   }
+  auto& best = screened.best;
   descend(best, options.max_passes, options.tolerance, passes);
+
+  FreeSupportBarycenter result;
+  screened.objectives[screened.best_start] = best.at.objective;
   result.points = std::move(best.points);
-  result.summary.objective = result.summary.start_objectives[result.summary.best_start] = best.at.objective;
-  result.summary.passes = best.passes;
-  result.summary.converged = best.converged;
-  result.summary.squared_distances = std::move(best.at.squared_distances);
+  result.summary = {.objective = best.at.objective,
+                    .start_objectives = std::move(screened.objectives),
+                    .best_start = screened.best_start,
+                    .passes = best.passes,
+                    .converged = best.converged,
+                    .squared_distances = std::move(best.at.squared_distances)};
   return result;
 }
 

@@ -17,6 +17,15 @@ inline void gram(const Matrix& rows, Matrix& products) {
   }
 }
 
+inline void products(const Matrix& a, const Matrix& b, Matrix& results) {
+  for (std::size_t i = 0; i < a.rows(); ++i) {
+    for (std::size_t j = 0; j < b.rows(); ++j) {
+      results(i, j) = 0;
+      for (std::size_t k = 0; k < a.cols(); ++k) results(i, j) += a(i, k) * b(j, k);
+    }
+  }
+}
+
 inline void squared_distances(const Matrix& a, const Matrix& b, Matrix& distances) {
   for (std::size_t i = 0; i < a.rows(); ++i) {
     for (std::size_t j = 0; j < b.rows(); ++j) {

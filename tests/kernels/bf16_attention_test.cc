@@ -90,6 +90,38 @@ TEST(Bf16Attention, AnImageDoesNotDependOnItsNeighboursEvenWhenTheyAreNotNumbers
   }
 }
 
+TEST(Bf16Attention, AHeadThatFillsNoTileDoesNotDependOnItsNeighboursEvenWhenTheyAreNotNumbers) {
+  const test::AmxForTest amx;
+  const AttentionShape shape{2, 21, 3, 24};
+  const std::size_t width = shape.width(), size = shape.head_size;
+  auto qkv = random_bf16_floats(shape.rows(), 3 * width, 1);
+  auto d_out = random_bf16_floats(shape.rows(), width, 2);
+  const auto run = [&shape](const Matrix<float>& x, const Matrix<float>& d) {
+    const RowMatrix rows = test::row_matrix_of(x), d_rows = test::row_matrix_of(d);
+    Bf16Ops::Operand out, d_qkv;
+    Bf16Ops::Probabilities saved;
+    Bf16Ops::attention(rows, shape, out, &saved);
+    Bf16Ops::attention_backward(rows, saved, d_rows, shape, d_qkv);
+    return std::pair(doubles_of(out), doubles_of(d_qkv));
+  };
+  const auto [expected, d_expected] = run(qkv, d_out);
+  for (std::size_t r = 0; r < shape.rows(); ++r) {
+    for (const std::size_t head : {0u, 2u}) {
+      for (const std::size_t part : {0u, 1u, 2u})
+        std::fill_n(qkv.row(r).data() + part * width + head * size, size, std::nanf(""));
+      std::fill_n(d_out.row(r).data() + head * size, size, std::nanf(""));
+    }
+  }
+  const auto [out, d_qkv] = run(qkv, d_out);
+  for (std::size_t r = 0; r < shape.rows(); ++r) {
+    for (std::size_t c = size; c < 2 * size; ++c) {
+      ASSERT_EQ(out.row(r)[c], expected.row(r)[c]);
+      for (const std::size_t part : {0u, 1u, 2u})
+        ASSERT_EQ(d_qkv.row(r)[part * width + c], d_expected.row(r)[part * width + c]);
+    }
+  }
+}
+
 TEST(Bf16Attention, SurvivesScoresFarApart) {
   const test::AmxForTest amx;
   const AttentionShape shape{1, 20, 1, 64};

@@ -2,7 +2,7 @@
 
 merge    per problem: N, n, d, steps, epsilon, lambda, sigma2, q [N], z [N, d], start [n, d]
                                              ->  merged [n, d], J per step, P [N, n]
-plan     per problem: N, n, d, epsilon, sigma2, q, z, start   ->  P by POT: unbalanced Sinkhorn, free on one side
+plan     per problem: N, n, d, epsilon, sigma2, q, z, start   ->  P by POT: rows bound to q, columns free
 average  per problem: senders, n, d, weights, z               ->  merged [n, d]
 """
 import sys
@@ -53,10 +53,18 @@ def plan(numbers):
     eps, sigma2 = numbers.take(2)
     q, z, phi = numbers.take(N), numbers.take(N, d), numbers.take(n, d)
     C = cost(z, phi, sigma2)
-    # POT relaxes both marginals with one strength, and an entropy relative to 1: with the relaxation gone to zero
-    # neither marginal binds, P = exp(-C / eps), and the rows scaled to q are the plan bound on one side alone.
-    free = ot.unbalanced.sinkhorn_unbalanced(q, np.full(n, 1 / n), C, eps, 1e-12, numItermax=10, reg_type="entropy")
-    return [free * (q / free.sum(1))[:, None]]
+    # The P-step binds the rows to q and leaves the columns free. POT penalises both sides with one strength, so its
+    # histograms are moved instead: a until the rows hold q, b along with the columns' own masses. Where that comes
+    # to rest KL(P^T 1 | b) and its gradient vanish: P, which POT found optimal with both penalties, is optimal
+    # without the one on the columns, among all plans with rows q. Whatever the strength; eps halves the rest per turn.
+    a, b = q.copy(), np.full(n, 1 / n)
+    for _ in range(200):
+        P = ot.unbalanced.sinkhorn_unbalanced(a, b, C, eps, eps, reg_type="entropy", stopThr=1e-15)
+        rows, columns = P.sum(1), P.sum(0)
+        if max(np.abs(rows / q - 1).max(), np.abs(columns / b - 1).max()) < 1e-11:
+            return [P]
+        a, b = a * q / rows, columns
+    sys.exit("POT's histograms did not come to rest")
 
 
 def average(numbers):

@@ -118,6 +118,46 @@ TEST(Barycenter, OfReorderedCopiesIsTheSetItself) {
   EXPECT_NEAR(wasserstein2_squared({found.view()}, {set.view()}).w2_squared, 0, 1e-12);
 }
 
+TEST(Barycenter, OfReorderedCopiesIsTheSetItselfEvenFarFromTheOrigin) {
+  // Neighbouring floats at 1e15 lie 2²⁶ apart.
+  const Points points(3, 1, {1e15f, 1e15f + 0x1.0p27f, 1e15f + 0x1.0p28f});
+  const Points reordered(3, 1, {points.values[1], points.values[2], points.values[0]});
+  Points found(3, 1);
+  const std::vector<Measure> measures = {{points.view()}, {reordered.view()}, {points.view()}};
+  EXPECT_EQ(barycenter(measures, {}, {}, found.view()).objective, 0);
+  std::ranges::sort(found.values);
+  EXPECT_EQ(found.values, points.values);
+}
+
+TEST(Barycenter, StartsComparedOnAFewMeasuresEndAsFarDownOnAllOfThem) {
+  for (Seed seed = 0; seed < 5; ++seed) {
+    RandomStream random(seed, "sample");
+    std::vector<Points> sets;
+    std::vector<Measure> measures;
+    const auto shared = test::random_points(6, 20, random);
+    for (std::size_t m = 0; m < 60; ++m) {
+      sets.push_back(shared);
+      for (float& value : sets.back().values) value += static_cast<float>(0.4 * random.normal());
+      std::rotate(sets.back().values.begin(),
+                  sets.back().values.begin() + static_cast<std::ptrdiff_t>(20 * random.below(6)),
+                  sets.back().values.end());
+    }
+    for (const auto& set : sets) measures.push_back({set.view()});
+    Points with_all(6, 20), with_few(6, 20);
+    BarycenterOptions options{.screening_passes = 2};
+    const auto all = barycenter(measures, {}, options, with_all.view());
+    options.screening_measures = 12;
+    const auto few = barycenter(measures, {}, options, with_few.view());
+    EXPECT_NEAR(few.objective, all.objective, 1e-9);
+    EXPECT_EQ(few.start_objectives.size(), all.start_objectives.size());
+    EXPECT_EQ(few.start_objectives[few.best_start], few.objective);
+    double sum = 0;
+    for (const auto& measure : measures)
+      sum += wasserstein2_squared(measure, {with_few.view()}).w2_squared / 60;
+    EXPECT_NEAR(few.objective, sum, 1e-6);
+  }
+}
+
 TEST(Barycenter, OfOnePointIsTheWeightedMean) {
   RandomStream random(5, "mean");
   const Network network = random_network(0, random);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
 
 #include "support/numbers.h"
 #include "transport/row_kernels_reference.h"
@@ -75,6 +76,81 @@ TEST(RowKernels, WeightedRowsEqualTheObviousLoop) {
         expect_close(fast, slow, 1e-13);
       }
     }
+  }
+}
+
+FloatMatrix floats_of(const Matrix& values) {
+  FloatMatrix result(values.rows(), values.cols());
+  for (std::size_t r = 0; r < values.rows(); ++r) {
+    for (std::size_t c = 0; c < values.cols(); ++c) result(r, c) = static_cast<float>(values(r, c));
+  }
+  return result;
+}
+
+Matrix doubles_of(const FloatMatrix& values) {
+  Matrix result(values.rows(), values.cols());
+  for (std::size_t r = 0; r < values.rows(); ++r) std::ranges::copy(values.row(r), result.row(r).begin());
+  return result;
+}
+
+TEST(RowKernels, ProductsInEitherPrecisionEqualTheObviousLoop) {
+  RandomStream random(2, "products");
+  for (const std::size_t rows : kRows) {
+    for (const std::size_t width : kWidths) {
+      const Matrix a(test::random_points(rows, width, random).view());
+      const Matrix b(test::random_points(1 + rows / 2, width, random).view());
+      const FloatMatrix float_a = floats_of(a), float_b = floats_of(b);
+      Matrix slow(a.rows(), b.rows()), fast = slow, widened = slow;
+      FloatMatrix in_floats(a.rows(), b.rows());
+      reference::products(a, b, slow);
+      products(a, b, fast);
+      products(a, float_b, widened);
+      products(float_a, float_b, in_floats);
+      expect_close(fast, slow, 1e-13);
+      expect_close(widened, slow, 1e-13);
+      expect_close(doubles_of(in_floats), slow, 1e-4);
+    }
+  }
+}
+
+TEST(RowKernels, WeightedFloatRowsEqualTheObviousLoopInEitherPrecision) {
+  RandomStream random(3, "float rows");
+  for (const std::size_t rows : kRows) {
+    for (const std::size_t width : kWidths) {
+      const Matrix source(test::random_points(rows, width, random).view());
+      const Matrix weights(test::random_points(rows, 7, random).view());
+      std::vector<std::size_t> all(rows);
+      std::iota(all.begin(), all.end(), std::size_t{0});
+      Matrix slow(7, width), widened = slow;
+      FloatMatrix in_floats(7, width);
+      reference::add_weighted_rows(source, all, weights, slow);
+      add_weighted_rows(floats_of(source), all, weights, widened);
+      add_weighted_rows(floats_of(source), all, floats_of(weights), in_floats);
+      expect_close(widened, slow, 1e-13);
+      expect_close(doubles_of(in_floats), slow, 1e-4);
+    }
+  }
+}
+
+TEST(RowKernels, AMatchedRowIsAddedAndItsDistanceReturned) {
+  RandomStream random(4, "matched");
+  for (const std::size_t width : kWidths) {
+    const Matrix rows(test::random_points(3, width, random).view());
+    const FloatMatrix from = floats_of(rows);
+    Matrix sums = rows, plain = rows, distance(1, 1);
+    const Matrix match(test::random_points(1, width, random).view());
+    const double found = add_matched_row(from.row(1), 0.3, match.row(0), sums.row(2));
+    add_scaled_row(from.row(1), 0.3, plain.row(2));
+    for (std::size_t c = 0; c < width; ++c) {
+      EXPECT_NEAR(sums(2, c), rows(2, c) + 0.3 * rows(1, c), 1e-14 * (1 + std::abs(sums(2, c))));
+      EXPECT_EQ(plain(2, c), sums(2, c));
+    }
+    Matrix second(1, width);
+    std::ranges::copy(rows.row(1), second.row(0).begin());
+    reference::squared_distances(second, match, distance);
+    EXPECT_NEAR(found, distance(0, 0), 1e-13 * (1 + found));
+    reference::products(second, match, distance);
+    EXPECT_NEAR(dot(rows.row(1), match.row(0)), distance(0, 0), 1e-12);
   }
 }
 
