@@ -41,15 +41,14 @@ void merge_once(benchmark::State& state, MergeForm form, double drift) {
     benchmark::DoNotOptimize(summary.objective.back());
   }
 }
-BENCHMARK_CAPTURE(merge_once, gram, MergeForm::gram, 0.01)->Arg(6)->Arg(50)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(merge_once, gram_strangers, MergeForm::gram, 1.0)
-    ->Arg(6)
-    ->Arg(50)
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(merge_once, direct, MergeForm::direct, 0.01)
-    ->Arg(6)
-    ->Arg(50)
-    ->Unit(benchmark::kMillisecond);
+#define BENCHMARK_MERGE(name, form, drift) \
+  BENCHMARK_CAPTURE(merge_once, name, form, drift)->Arg(6)->Arg(50)->Unit(benchmark::kMillisecond)
+BENCHMARK_MERGE(automatic, MergeForm::automatic, 0.01);
+BENCHMARK_MERGE(automatic_strangers, MergeForm::automatic, 1.0);
+BENCHMARK_MERGE(gram, MergeForm::gram, 0.01);
+BENCHMARK_MERGE(gram_strangers, MergeForm::gram, 1.0);
+BENCHMARK_MERGE(direct, MergeForm::direct, 0.01);
+BENCHMARK_MERGE(direct_strangers, MergeForm::direct, 1.0);
 
 void distance(benchmark::State& state) {
   const Network network(2, 0.01);
@@ -59,12 +58,19 @@ void distance(benchmark::State& state) {
 }
 BENCHMARK(distance)->Unit(benchmark::kMicrosecond);
 
-void consensus(benchmark::State& state) {
-  const Network network(static_cast<std::size_t>(state.range(0)), 0.01);
+void consensus(benchmark::State& state, double drift) {
+  const Network network(static_cast<std::size_t>(state.range(0)), drift);
   const auto threads = static_cast<std::size_t>(state.range(1));
   for (auto _ : state) benchmark::DoNotOptimize(consensus_error(network.clients, {.threads = threads}).error);
 }
-BENCHMARK(consensus)->Args({50, 1})->Args({10'000, 2})->Unit(benchmark::kMillisecond)->UseRealTime();
+#define BENCHMARK_CONSENSUS(name, drift)    \
+  BENCHMARK_CAPTURE(consensus, name, drift) \
+      ->Args({50, 1})                       \
+      ->Args({10'000, 2})                   \
+      ->Unit(benchmark::kMillisecond)       \
+      ->UseRealTime()
+BENCHMARK_CONSENSUS(related, 0.01);
+BENCHMARK_CONSENSUS(strangers, 1.0);
 
 }  // namespace
 }  // namespace dfrost

@@ -41,8 +41,8 @@ enum class Shrink {
 
 enum class MergeForm {
   automatic,  // the cheaper of the two, and `direct` wherever Gram space would lose digits
-  gram,       // on the N×N products of the rows: a step costs N²n
-  direct,     // on the rows themselves: a step costs 2Nnd
+  gram,       // on the N×N products of the rows: a step costs N²n, the products N²d/2
+  direct,     // on the rows themselves: a step costs 2Nnd, half of that near rest
 };
 
 struct MergeOptions {

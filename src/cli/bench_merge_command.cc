@@ -24,23 +24,26 @@ constexpr Size kSizes[] = {{6, 10, 768}, {3, 10, 768}, {11, 10, 768}, {50, 10, 7
 struct BenchMergeArguments {
   std::size_t steps = MergeOptions().steps;
   double seconds = 0.2;
+  bool strangers = false;
   bool json = false;
 };
 
-// Senders that started from one set of the initial scale and drifted apart in training.
-std::vector<float> drifted_prompts(const Size& size) {
+// Senders that started from one set of the initial scale and drifted apart in training, or strangers that
+// have nothing in common.
+std::vector<float> make_prompts(const Size& size, bool strangers) {
   RandomStream random(1, "bench merge");
   const std::size_t set = size.prompts * size.width;
   std::vector<float> shared(set), all(size.senders * set);
-  for (float& value : shared) value = static_cast<float>(random.uniform(-0.0395, 0.0395));
+  const auto initial = [&random] { return static_cast<float>(random.uniform(-0.0395, 0.0395)); };
+  std::ranges::generate(shared, initial);
   for (std::size_t i = 0; i < all.size(); ++i)
-    all[i] = shared[i % set] + static_cast<float>(0.01 * random.normal());
+    all[i] = strangers ? initial() : shared[i % set] + static_cast<float>(0.01 * random.normal());
   return all;
 }
 
 // The shortest of as many merges as fit into the time, three at least: what other programs do only ever adds.
 double milliseconds(const Size& size, const BenchMergeArguments& arguments, MergeForm form) {
-  const auto values = drifted_prompts(size);
+  const auto values = make_prompts(size, arguments.strangers);
   std::vector<MatrixView<const float>> senders;
   for (std::size_t s = 0; s < size.senders; ++s) {
     senders.emplace_back(values.data() + s * size.prompts * size.width, size.prompts, size.width);
@@ -87,10 +90,11 @@ void add_bench_merge_command(CLI::App& bench) {
       add_command(bench, "merge", "Milliseconds of a merge on one core, in Gram space and directly.",
                   {"dfrost bench merge", "dfrost bench merge --json"});
   auto arguments = std::make_shared<BenchMergeArguments>();
-  command->add_option("--steps", arguments->steps, "Steps of each merge; none is skipped")
-      ->capture_default_str();
+  command->add_option("--steps", arguments->steps, "Steps of each merge")->capture_default_str();
   command->add_option("--seconds", arguments->seconds, "How long each size is measured")
       ->capture_default_str();
+  command->add_flag("--strangers", arguments->strangers,
+                    "Senders that have nothing in common, instead of those that drifted from one start");
   add_json_flag(*command, arguments->json);
   command->callback([arguments] { bench_merge(*arguments); });
 }

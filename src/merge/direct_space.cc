@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <optional>
 #include <utility>
 
 #include "merge/float_rows.h"
@@ -11,9 +10,7 @@
 namespace dfrost {
 namespace {
 
-// What rounding takes from a sum of floats over a long row, as a share of what is summed: less than 2⁻²⁴,
-// since some terms are rounded up and some down.
-constexpr double kFloatRounding = 6e-8;
+constexpr double kFloatRounding = 0x1.0p-24;
 
 // While prompts move far, prompts and distances are summed anew. A small move is summed in floats and added:
 // what floats lose is then lost of the move alone.
@@ -22,17 +19,17 @@ class DirectSpace final : public PromptSpace {
   DirectSpace(const Matrix& rows, std::size_t prompts, double sharpness)
       : rows_(rows),
         row_norms_(squared_norms(rows)),
+        largest_norm_(*std::ranges::max_element(row_norms_)),
         from_products_(products_suffice(row_norms_, sharpness)),
+        small_change_(kTolerableExponentError /
+                      (kFloatRounding * std::max(1.0, 2 * sharpness * largest_norm_))),
         coefficients_(rows.rows(), prompts),
         changes_(rows.rows(), prompts),
         sums_(2, prompts),
         prompts_(prompts, rows.cols()),
         moves_(prompts, rows.cols()),
-        norms_(prompts) {
-    const double largest_norm = *std::ranges::max_element(row_norms_);
-    small_change_ = kTolerableExponentError / (kFloatRounding * std::max(1.0, 2 * sharpness * largest_norm));
-    float_rows_.emplace(rows, prompts, std::sqrt(largest_norm));
-  }
+        norms_(prompts),
+        float_rows_(rows, prompts, std::sqrt(largest_norm_)) {}
 
   Move move_to(const Position& position, Matrix& distances) override {
     const double change = collect_changes(position);
@@ -49,7 +46,7 @@ class DirectSpace final : public PromptSpace {
   // Summed anew rather than carried, so that no rounding of the way is left in them.
   Matrix prompts() const override {
     Matrix sums(prompts_.rows(), prompts_.cols());
-    float_rows_->combine(coefficients_, sums);
+    float_rows_.combine(coefficients_, sums);
     return sums;
   }
 
@@ -91,7 +88,7 @@ class DirectSpace final : public PromptSpace {
       norms_[i] = dot(now, now);
     }
     if (from_products_) {
-      float_rows_->project(prompts_, along_);
+      float_rows_.project(prompts_, along_);
       for (std::size_t i = 0; i < prompts_.rows(); ++i)
         step_along(i, row_norms_, norms_[i], distances.row(i));
     } else {
@@ -102,8 +99,8 @@ class DirectSpace final : public PromptSpace {
 
   // ‖z − φ − m‖² = ‖z − φ‖² − 2⟨z, m⟩ + (‖φ + m‖² − ‖φ‖²)
   double move_a_little(Matrix& distances) {
-    float_rows_->combine_in_floats(changes_, moves_);
-    float_rows_->project_in_floats(moves_, along_);
+    float_rows_.combine_in_floats(changes_, moves_);
+    float_rows_.project_in_floats(moves_, along_);
     double moved = 0;
     for (std::size_t i = 0; i < prompts_.rows(); ++i) {
       const auto move = std::as_const(moves_).row(i);
@@ -127,7 +124,10 @@ class DirectSpace final : public PromptSpace {
 
   const Matrix& rows_;
   std::vector<double> row_norms_;  // ‖z‖²
-  bool from_products_;
+  double largest_norm_;
+  bool from_products_;  // distances need not be taken from differences
+  // A change of coefficients up to here may be summed in floats: what they lose of it, a prompt being off by
+  // as much of the longest row, is tolerable in an exponent, and in the prompt.
   double small_change_;
   Matrix coefficients_;  // scale·w, [rows, n]
   Matrix changes_;       // of the coefficients
@@ -136,7 +136,7 @@ class DirectSpace final : public PromptSpace {
   Matrix moves_;
   std::vector<double> norms_;  // ‖φ‖²
   Matrix along_;               // ⟨z_a, φ_i⟩ or ⟨z_a, move_i⟩, [n, N]
-  std::optional<FloatRows> float_rows_;
+  FloatRows float_rows_;
 };
 
 }  // namespace
