@@ -44,13 +44,17 @@ void add_bench_merge_command(CLI::App& bench);
 void add_bench_data_command(CLI::App& bench);
 void add_bench_step_command(CLI::App& bench);
 void add_classify_command(CLI::App& app);
+void add_compare_command(CLI::App& app);
 void add_config_commands(CLI::App& app);
 void add_distance_command(CLI::App& app);
+void add_export_command(CLI::App& app);
 void add_merge_command(CLI::App& app);
 void add_data_commands(CLI::App& app);
 void add_data_get_command(CLI::App& data);
 void add_partition_commands(CLI::App& app);
+void add_report_command(CLI::App& app);
 void add_run_command(CLI::App& app);
 void add_topology_commands(CLI::App& app);
+void add_watch_command(CLI::App& app);
 
 }  // namespace dfrost::cli

@@ -10,10 +10,15 @@ int main(int argc, char** argv) {
   app.footer(
       "  dfrost config init demo --out demo.toml        an experiment to start from\n"
       "  dfrost run demo.toml                           a whole federation on this machine\n"
+      "  dfrost watch runs/demo                         see it in the browser while it goes on\n"
       "  dfrost merge --out ours.safetensors a.safetensors b.safetensors\n"
       "                                                 one prompt set from several\n"
       "  dfrost bench step --model deit-tiny            how fast this machine trains prompts");
   dfrost::cli::add_run_command(app);
+  dfrost::cli::add_watch_command(app);
+  dfrost::cli::add_report_command(app);
+  dfrost::cli::add_compare_command(app);
+  dfrost::cli::add_export_command(app);
   dfrost::cli::add_config_commands(app);
   dfrost::cli::add_data_commands(app);
   dfrost::cli::add_partition_commands(app);

@@ -2,13 +2,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <memory>
 
 #include "base/file.h"
 #include "cli/backbone_path.h"
 #include "cli/command.h"
+#include "cli/report_files.h"
 #include "cli/run_display.h"
+#include "dfrost/error.h"
 #include "run/config_file.h"
 #include "run/record_json.h"
 #include "run/run.h"
@@ -23,9 +26,11 @@ struct RunArguments {
   bool resume = false;
   bool quiet = false;
   bool json = false;
+  bool no_report = false;
 };
 
-void print_closing_table(const RunResult& result, const std::filesystem::path& folder) {
+void print_closing_table(const RunResult& result, const std::filesystem::path& folder,
+                         const std::string& report) {
   const auto& seconds = result.totals.seconds;
   const auto line = [](std::string_view name, const std::string& value) {
     fmt::print("{:<20}{}\n", name, value);
@@ -50,6 +55,7 @@ void print_closing_table(const RunResult& result, const std::filesystem::path& f
                    seconds.total(), seconds.train, seconds.exchange, seconds.merge, seconds.measure,
                    seconds.evaluate));
   line("records", folder.string());
+  if (!report.empty()) line("report", report);
 }
 
 std::string shell_word(const std::string& text) {
@@ -70,16 +76,30 @@ std::string command_line(const RunArguments& arguments) {
   return line;
 }
 
+// Where the page is, or why there is none.
+std::string report_of(const std::filesystem::path& folder) {
+  try {
+    const auto path = folder / kReportFile;
+    write_report(std::array{read_run(folder)}, path);
+    return path.string();
+  } catch (const Error& error) {
+    return fmt::format("none: {}", error.what());
+  }
+}
+
 void run_federation(const RunArguments& arguments) {
   RunConfig config = load_config(arguments.config, arguments.overrides);
   config.backbone.path = find_backbone(config.backbone.path.string());
   const auto folder = std::filesystem::path(arguments.runs) / config.run.name;
   RunDisplay display(arguments.quiet || arguments.json, config.run.rounds);
   const auto result = run_experiment(config, {folder, arguments.resume, command_line(arguments)}, display);
+  // The run is done and saved: a page that cannot be made must not call it failed.
+  std::string report;
+  if (!arguments.no_report) report = report_of(folder);
   if (arguments.json) {
     return print_json(nlohmann::ordered_json::parse(read_text_file(folder / "summary.json")));
   }
-  print_closing_table(result, folder);
+  print_closing_table(result, folder, report);
 }
 
 }  // namespace
@@ -100,6 +120,7 @@ void add_run_command(CLI::App& app) {
       ->capture_default_str();
   command->add_flag("--resume", arguments->resume, "Go on from the last checkpoint");
   command->add_flag("--quiet", arguments->quiet, "Show nothing while it runs");
+  command->add_flag("--no-report", arguments->no_report, "Make no report.html at the end");
   add_json_flag(*command, arguments->json);
   command->callback([arguments] { run_federation(*arguments); });
 }

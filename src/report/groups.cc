@@ -1,0 +1,158 @@
+#include "report/groups.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace dfrost {
+namespace {
+
+std::optional<double> number_at(const Json& json, const char* place) {
+  const Json::json_pointer pointer(place);
+  if (!json.is_structured() || !json.contains(pointer) || !json[pointer].is_number()) return std::nullopt;
+  return json[pointer].get<double>();
+}
+
+std::optional<Settings> settings_of(const RunRecords& run) {
+  return run.config ? parse_settings(*run.config) : std::nullopt;
+}
+
+std::optional<std::uint64_t> seed_of(const RunRecords& run) {
+  for (const auto* json : {&run.summary, &run.about}) {
+    if (json->contains("seed") && (*json)["seed"].is_number_unsigned()) return (*json)["seed"];
+  }
+  return std::nullopt;
+}
+
+// As the paper writes the methods; others go by their own name.
+std::string title_of(const std::string& method) {
+  static const std::map<std::string, std::string> kTitles = {
+      {"dfrost", "D-FROST"},     {"d-psgd", "D-PSGD-PT"},     {"dfedavgm", "DFedAvgM-PT"},
+      {"dfedsam", "DFedSAM-PT"}, {"local", "local training"}, {"central", "central training"}};
+  const bool pool = method.ends_with('+');
+  const auto found = kTitles.find(pool ? method.substr(0, method.size() - 1) : method);
+  return found == kTitles.end() ? method : found->second + (pool ? "+" : "");
+}
+
+// A group in the making.
+struct Draft {
+  std::optional<Settings> experiment;
+  std::optional<double> rounds;  // done
+  std::string method;
+  std::vector<std::size_t> runs;
+};
+
+std::vector<Draft> draft_groups(std::span<const RunRecords> runs) {
+  std::vector<Draft> drafts;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    Draft draft;
+    if (auto settings = settings_of(runs[i])) draft.experiment = experiment_of(*settings);
+    draft.rounds = number_at(runs[i].summary, "/rounds");
+    for (const auto* json : {&runs[i].about, &runs[i].summary}) {
+      if (json->contains("method") && (*json)["method"].is_string()) draft.method = (*json)["method"];
+    }
+    const auto match = std::ranges::find_if(drafts, [&](const Draft& other) {
+      return draft.experiment && other.experiment == draft.experiment && other.rounds == draft.rounds;
+    });
+    auto& group = match == drafts.end() ? drafts.emplace_back(std::move(draft)) : *match;
+    group.runs.push_back(i);
+  }
+  return drafts;
+}
+
+// The keys whose values differ among some groups.
+std::set<std::string> differing_keys(std::span<const Draft* const> drafts) {
+  std::set<std::string> keys;
+  for (const auto* draft : drafts) {
+    if (!draft->experiment || !drafts.front()->experiment) continue;
+    for (const auto& [key, value] : *draft->experiment) {
+      const auto& first = *drafts.front()->experiment;
+      const auto found = first.find(key);
+      if (found == first.end() || found->second != value) keys.insert(key);
+    }
+  }
+  return keys;
+}
+
+std::string label_of(const Draft& draft, std::span<const Draft> all, std::span<const RunRecords> runs) {
+  std::string label = draft.method.empty() ? runs[draft.runs.front()].name : title_of(draft.method);
+  std::vector<const Draft*> same;
+  for (const auto& other : all) {
+    if (other.method == draft.method) same.push_back(&other);
+  }
+  if (same.size() == 1) return label;
+  constexpr std::size_t kMostKeys = 3;
+  const auto keys = differing_keys(same);
+  if (!draft.experiment || keys.empty() || keys.size() > kMostKeys) {
+    label += fmt::format(" ({})", runs[draft.runs.front()].name);
+  } else {
+    for (const auto& key : keys) {
+      const auto found = draft.experiment->find(key);
+      if (found == draft.experiment->end()) continue;
+      const Json& value = found->second;
+      label += fmt::format(", {} {}", key, value.is_string() ? value.get<std::string>() : value.dump());
+    }
+  }
+  return label;
+}
+
+}  // namespace
+
+std::optional<MeanStd> mean_std(std::span<const double> values) {
+  if (values.empty()) return std::nullopt;
+  const double count = static_cast<double>(values.size());
+  MeanStd result;
+  for (const double value : values) result.mean += value / count;
+  if (values.size() == 1) return MeanStd{values.front(), 0};
+  for (const double value : values) result.std += (value - result.mean) * (value - result.mean);
+  result.std = std::sqrt(result.std / (count - 1));
+  return result;
+}
+
+std::optional<PaperFigure> paper_figure(const RunRecords& run) {
+  const auto settings = settings_of(run);
+  return settings ? paper_figure(*settings, run.about) : std::nullopt;
+}
+
+std::vector<Group> group_runs(std::span<const RunRecords> runs) {
+  const auto drafts = draft_groups(runs);
+  std::vector<Group> groups;
+  for (const auto& draft : drafts) {
+    Group group;
+    group.label = label_of(draft, drafts, runs);
+    group.runs = draft.runs;
+    group.paper = paper_figure(runs[draft.runs.front()]);
+    for (const std::size_t run : draft.runs) {
+      if (const auto seed = seed_of(runs[run])) group.seeds.push_back(*seed);
+    }
+    for (const auto& figure : kFigures) {
+      std::vector<double> values;
+      for (const std::size_t run : draft.runs) {
+        if (const auto value = number_at(runs[run].summary, figure.place)) values.push_back(*value);
+      }
+      group.figures.push_back(mean_std(values));
+    }
+    groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+Json to_json(const std::optional<PaperFigure>& figure) {
+  if (!figure) return {};
+  return {{"setting", figure->setting}, {"accuracy", figure->accuracy}};
+}
+
+Json to_json(const Group& group) {
+  Json json = {{"label", group.label}, {"runs", group.runs}, {"seeds", group.seeds}};
+  for (std::size_t i = 0; i < std::size(kFigures); ++i) {
+    const auto& figure = group.figures[i];
+    json[kFigures[i].name] = figure ? Json{{"mean", figure->mean}, {"std", figure->std}} : Json();
+  }
+  json["paper"] = to_json(group.paper);
+  return json;
+}
+
+}  // namespace dfrost

@@ -1,0 +1,233 @@
+"""`dfrost watch` over loopback, as browsers and others meet it.
+
+    watch.py DFROST written           a run that a writer appends to, deletes and makes anew; many viewers; the unwelcome
+    watch.py DFROST real SHARED_DATA  a real run, killed and resumed: viewers end with what its records hold
+"""
+import http.client
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+
+PATIENCE = 120  # seconds for anything; a busy machine is no failure
+
+dfrost, what = sys.argv[1:3]
+folder = tempfile.TemporaryDirectory()
+run = os.path.join(folder.name, "runs", "live")
+
+
+class Watch:
+    """The server, on a port of its own choosing."""
+
+    def __init__(self, path):
+        self.process = subprocess.Popen([dfrost, "watch", path, "--port", "0"], stdout=subprocess.PIPE,
+                                        stderr=subprocess.DEVNULL, text=True)
+        address = self.process.stdout.readline().strip()
+        assert address.startswith("http://127.0.0.1:"), address
+        self.port = int(address.rstrip("/").rsplit(":", 1)[1])
+
+    def get(self, path, **headers):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        connection.putrequest("GET", path, skip_host="Host" in headers)
+        for name, value in headers.items():
+            connection.putheader(name, value)
+        connection.endheaders()
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode(errors="replace")
+
+    def stop(self):
+        self.process.send_signal(signal.SIGINT)
+        assert self.process.wait(PATIENCE) == 0, "Ctrl-C ends it well"
+
+
+class Viewer:
+    """A page that listens, reduced to what it would show."""
+
+    def __init__(self, port):
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+        self.connection.request("GET", "/events")
+        self.answer = self.connection.getresponse()
+        assert self.answer.status == 200
+        assert self.answer.getheader("Content-Type") == "text/event-stream"
+        self.document = None
+        self.kinds = []
+
+    def take_event(self):
+        while True:
+            line = self.answer.readline().decode()
+            assert line, "the stream ended"
+            if line.startswith("data: "):
+                break
+        event = json.loads(line[6:])
+        (kind, value), = event.items()
+        self.kinds.append(kind)
+        if kind == "replace":
+            self.document = value
+        else:
+            mine = self.document["runs"][value["run"]]
+            mine["rounds"] += value["rounds"]
+            mine["merges"] += value["merges"]
+            mine["summary"] = value["summary"]
+        return kind
+
+    def rounds(self):
+        return [r["round"] for r in self.document["runs"][0]["rounds"]]
+
+    def wait_for(self, rounds):
+        while self.document is None or self.rounds() != rounds:
+            self.take_event()
+
+
+def write(name, text, mode="w"):
+    os.makedirs(run, exist_ok=True)
+    with open(os.path.join(run, name), mode) as file:
+        file.write(text)
+
+
+def add_round(number):
+    write("metrics.jsonl", json.dumps({"schema": 1, "round": number, "train_loss": 1 / number}) + "\n", "a")
+
+
+def the_run_is_followed(watch):
+    viewer = Viewer(watch.port)
+    viewer.take_event()
+    assert viewer.document["live"] and viewer.rounds() == []
+    assert "waiting" in viewer.document["runs"][0]["problems"][0]
+    add_round(1)
+    viewer.wait_for([1])
+    add_round(2)
+    viewer.wait_for([1, 2])
+    assert viewer.kinds[-1] == "append"
+    write("metrics.jsonl", '{"schema":1,"round":3,"tra', "a")  # half a line is nothing
+    write("summary.json", '{"schema":1,"name":"<script>","rounds":2}')
+    viewer.take_event()
+    assert viewer.rounds() == [1, 2]
+    write("metrics.jsonl", 'in_loss":0.25}\n', "a")
+    viewer.wait_for([1, 2, 3])
+    shutil.rmtree(run)
+    viewer.wait_for([])
+    add_round(1)
+    viewer.wait_for([1])
+
+
+def many_viewers_see_the_same(watch):
+    viewers = [Viewer(watch.port) for _ in range(60)]
+    for viewer in viewers:
+        viewer.take_event()
+        assert viewer.rounds() == [1]
+    add_round(2)
+    for viewer in viewers:
+        viewer.wait_for([1, 2])
+    status, page = watch.get("/")
+    assert status == 200 and 'id="dfrost-data"' in page, "and the page is still served"
+    return viewers
+
+
+def nothing_else_is_served(watch):
+    secret = os.path.join(folder.name, "secret.txt")
+    with open(secret, "w") as file:
+        file.write("SECRET")
+    write("config.toml", "# SECRET of the run\n")
+    for path in ["/secret.txt", "/../secret.txt", "/../../secret.txt", "/..%2f..%2fsecret.txt", "/%2e%2e/%2e%2e/secret.txt",
+                 "//" + secret, secret, "/runs/live/config.toml", "/config.toml", "/./config.toml", "/metrics.jsonl",
+                 "/events/../config.toml", "/..\\..\\secret.txt", "/%00", "/?file=../secret.txt#/..", "*"]:
+        status, body = watch.get(path)
+        shown = path.startswith("/?")  # a query changes nothing
+        assert status == 200 if shown else status in (400, 404), (path, status)
+        assert shown or "SECRET" not in body, path
+    for host in ("evil.example", "evil.example:%d" % watch.port, "127.0.0.1.evil.example"):
+        assert watch.get("/", Host=host)[0] == 403, host
+    assert watch.get("/", Host="localhost:%d" % watch.port)[0] == 200
+    status, document = watch.get("/data.json")
+    assert status == 200 and json.loads(document)["schema"] == 1
+
+
+def nonsense_does_no_harm(watch):
+    for request in [b"\x00" * 1000, b"GET", b"GET / HTTP/1.1\r\n" + b"X: y\r\n" * 10, b"A" * 100_000,
+                    b"POST /events HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\n\r\nx"]:
+        with socket.create_connection(("127.0.0.1", watch.port), timeout=PATIENCE) as connection:
+            try:
+                connection.sendall(request)
+            except OSError:
+                pass
+    assert watch.get("/")[0] == 200
+
+
+def a_taken_port_is_an_error(watch):
+    second = subprocess.run([dfrost, "watch", run, "--port", str(watch.port)], capture_output=True, text=True,
+                            timeout=PATIENCE)
+    assert second.returncode == 4 and second.stdout == "", second
+    assert f"error: port {watch.port} is in use" in second.stderr and "hint:" in second.stderr, second.stderr
+
+
+def written():
+    watch = Watch(run)
+    the_run_is_followed(watch)
+    viewers = many_viewers_see_the_same(watch)
+    nothing_else_is_served(watch)
+    nonsense_does_no_harm(watch)
+    a_taken_port_is_an_error(watch)
+    watch.stop()  # with all of them looking
+    assert all(viewer.answer.read() is not None for viewer in viewers[:3]), "their streams ended well"
+
+
+CONFIG = """
+[run]
+name = "live"
+rounds = 3
+[backbone]
+path = "{data}/deit_tiny/deit_tiny_patch16_224.safetensors"
+precision = "fp32"
+image_size = 32
+[data]
+domains = [{{name = "notmnist", path = "{data}/notmnist"}}]
+train_per_domain = 40
+test_per_domain = 20
+[partition]
+clients_per_domain = 3
+min_per_client = 4
+[network]
+topology = "full"
+[train]
+epochs = 1
+[evaluate]
+clients = 1
+samples = 20
+"""
+
+
+def real():
+    data = sys.argv[3]
+    if not os.path.isdir(os.path.join(data, "deit_tiny")):
+        print("SKIPPED: needs the real data in ../shared/data, absent here")
+        sys.exit(77)
+    config = os.path.join(folder.name, "live.toml")
+    with open(config, "w") as file:
+        file.write(CONFIG.format(data=data))
+    command = [dfrost, "run", config, "--runs", os.path.dirname(run), "--quiet", "--resume"]
+    watch = Watch(run)
+    viewer = Viewer(watch.port)
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    viewer.wait_for([1])
+    process.kill()
+    process.wait()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    viewer.wait_for([1, 2, 3])
+    assert process.wait(PATIENCE) == 0
+    with open(os.path.join(run, "metrics.jsonl")) as file:
+        assert viewer.document["runs"][0]["rounds"] == [json.loads(line) for line in file]
+    late = Viewer(watch.port)  # after the run's end
+    late.take_event()
+    with open(os.path.join(run, "merges.jsonl")) as file:
+        assert late.document["runs"][0]["merges"] == [json.loads(line) for line in file]
+    with open(os.path.join(run, "summary.json")) as file:
+        assert late.document["runs"][0]["summary"] == json.load(file)
+    assert os.path.exists(os.path.join(run, "report.html"))
+    watch.stop()
+
+
+{"written": written, "real": real}[what]()
