@@ -64,15 +64,19 @@ std::string shell_word(const std::string& text) {
            std::string_view("._+-/=,:@%").find(c) != std::string_view::npos;
   });
   if (plain) return text;
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
+  std::string quoted(1, '\'');
+  for (const char c : text) {
+    if (c == '\'') quoted += "'\\'";  // out of the quotes, the character, and in again
+    quoted += c;
+  }
+  quoted += '\'';
+  return quoted;
 }
 
 // What starts this run again, to be pasted into a shell.
 std::string command_line(const RunArguments& arguments) {
-  std::string line = "dfrost run " + shell_word(arguments.config);
-  for (const auto& change : arguments.overrides) line += " --set " + shell_word(change);
+  std::string line = fmt::format("dfrost run {}", shell_word(arguments.config));
+  for (const auto& change : arguments.overrides) line += fmt::format(" --set {}", shell_word(change));
   return line;
 }
 

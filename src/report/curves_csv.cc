@@ -10,13 +10,14 @@ namespace {
 // A spreadsheet would take a cell that begins so for a formula.
 constexpr std::string_view kFormulaStarts = "=+-@\t\r";
 
-std::string cell(const std::string& text) {
-  const std::string guarded =
-      !text.empty() && kFormulaStarts.find(text[0]) != std::string_view::npos ? "'" + text : text;
-  if (guarded.find_first_of(",\"\r\n") == std::string::npos) return guarded;
-  std::string quoted = "\"";
-  for (const char c : guarded) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
+std::string cell(std::string text) {
+  if (!text.empty() && kFormulaStarts.find(text[0]) != std::string_view::npos)
+    text.insert(text.begin(), '\'');
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted(1, '"');
+  for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
+  quoted += '"';
+  return quoted;
 }
 
 void flatten(const std::string& name, const Json& value, std::map<std::string, std::string>& row,
@@ -40,14 +41,19 @@ std::string curves_csv(std::span<const Json> rounds) {
   std::vector<std::map<std::string, std::string>> rows;
   for (const auto& round : rounds) flatten("", round, rows.emplace_back(), columns);
   std::string csv;
-  for (std::size_t c = 0; c < columns.size(); ++c) csv += (c == 0 ? "" : ",") + cell(columns[c]);
-  csv += "\r\n";
-  for (const auto& row : rows) {
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-      const auto found = row.find(columns[c]);
-      csv += (c == 0 ? "" : ",") + (found == row.end() ? std::string() : found->second);
+  const auto add_line = [&](const auto& cell_of) {
+    for (const auto& column : columns) {
+      if (&column != &columns.front()) csv += ',';
+      csv += cell_of(column);
     }
     csv += "\r\n";
+  };
+  add_line([](const std::string& column) { return cell(column); });
+  for (const auto& row : rows) {
+    add_line([&](const std::string& column) {
+      const auto found = row.find(column);
+      return found == row.end() ? std::string() : found->second;
+    });
   }
   return csv;
 }

@@ -208,7 +208,7 @@ def real():
     config = os.path.join(folder.name, "live.toml")
     with open(config, "w") as file:
         file.write(CONFIG.format(data=data))
-    command = [dfrost, "run", config, "--runs", os.path.dirname(run), "--quiet", "--resume"]
+    command = [dfrost, "run", config, "--runs", os.path.dirname(run), "--quiet", "--resume", "--set", 'method.name="dfrost"']
     watch = Watch(run)
     viewer = Viewer(watch.port)
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
@@ -227,6 +227,8 @@ def real():
     with open(os.path.join(run, "summary.json")) as file:
         assert late.document["runs"][0]["summary"] == json.load(file)
     assert os.path.exists(os.path.join(run, "report.html"))
+    # The command is one to be pasted into a shell.
+    assert late.document["runs"][0]["about"]["command"] == f"dfrost run {config} --set 'method.name=\"dfrost\"'"
     watch.stop()
 
 
