@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-NOT_OURS = {".git", "build", "runs", "node_modules", "__pycache__", ".cache"}
+NOT_OURS = {".git", "build", "runs", "node_modules", "dist", "__pycache__", ".cache"}
 LINE_LIMIT = 600
 
 
