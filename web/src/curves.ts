@@ -67,6 +67,11 @@ export function seedBand(curve: Curve, x: number[], figure: (round: Round) => Fi
   };
 }
 
+/** Bands of many curves lie over each other: the more there are, the paler. */
+export function bandAlpha(curves: Curve[]): number {
+  return curves.length > 4 ? 0.07 : 0.14;
+}
+
 function overRuns(
   curve: Curve, x: number[], figure: (round: Round) => Figure, combine: (values: number[]) => number): Figure[] {
   const byRound = new Map<number, number[]>();

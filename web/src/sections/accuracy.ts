@@ -2,7 +2,7 @@
 import type { App, Section } from "../app";
 import { LineChart, type Line } from "../charts/line_chart";
 import { plainLegend } from "../charts/legend";
-import { comparesSettings, curvesOf, domainNames, roundsWith, seedBand, valuesOf, type Curve } from "../curves";
+import { bandAlpha, comparesSettings, curvesOf, domainNames, roundsWith, seedBand, valuesOf, type Curve } from "../curves";
 import { choice, html } from "../dom";
 import { percent, shortPercent } from "../format";
 import type { Figure, Round, Spread } from "../records";
@@ -53,7 +53,7 @@ function linesOfSeveral(curves: Curve[], x: number[], of: (round: Round) => Figu
     const band = seedBand(curve, x, of);
     return {
       label: curve.label, values: valuesOf(curve, x, of), colour: seriesColour(curve.position), dash: dash(curve.position),
-      bands: band ? [{ ...band, alpha: 0.14 }] : [],
+      bands: band ? [{ ...band, alpha: bandAlpha(curves) }] : [],
     };
   });
 }

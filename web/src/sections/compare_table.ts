@@ -7,8 +7,9 @@ import type { Group, Run } from "../records";
 import { seriesColour } from "../theme";
 import { part } from "./section";
 
+const PAPER = "Paper, %";
 const COLUMNS = [
-  "Masked, %", "Paper, %", "Unmasked, %", "Network, masked, %", "Network, unmasked, %", "Consensus error", "Time", "Sent", "Seeds",
+  "Masked, %", PAPER, "Unmasked, %", "Network, masked, %", "Network, unmasked, %", "Consensus error", "Time", "Sent", "Seeds",
 ];
 
 /** A run as a group of one, where a report brings no groups. */
@@ -30,11 +31,16 @@ function groupOf(run: Run, position: number, label: string): Group {
   };
 }
 
-function row(group: Group, label: string, colour: string | null): HTMLElement {
+/** The paper's column is left out of a table in which it would be empty. */
+function columnsShown(groups: Group[]): string[] {
+  return COLUMNS.filter((name) => name !== PAPER || groups.some((group) => group.paper));
+}
+
+function row(group: Group, label: string, colour: string | null, shown: string[]): HTMLElement {
   const several = group.runs.length > 1;
   const swatch = html("i", { class: "swatch" });
   if (colour) swatch.style.background = colour;
-  const cells = [
+  const figures = [
     percentPlusMinus(group.accuracy_masked, several),
     decimals(group.paper?.accuracy, 2),
     percentPlusMinus(group.accuracy_unmasked, several),
@@ -46,7 +52,7 @@ function row(group: Group, label: string, colour: string | null): HTMLElement {
     (group.seeds ?? []).join(", ") || NOTHING,
   ];
   return html("tr", {}, html("th", { scope: "row" }, html("div", {}, colour && swatch, html("span", {}, label))),
-    ...cells.map((text, i) => html("td", { "data-name": COLUMNS[i] }, text)));
+    ...figures.filter((_, i) => shown.includes(COLUMNS[i]!)).map((text) => html("td", {}, text)));
 }
 
 export function compareTable(app: App): Section {
@@ -59,15 +65,16 @@ export function compareTable(app: App): Section {
     const { report } = app;
     const compares = report.groups.length > 1;
     const colours = curvesOf(report).map((curve) => seriesColour(curve.position));
+    const shown = columnsShown(report.groups);
     const rows = compares
-      ? curvesOf(report).map((curve, i) => row(report.groups[i]!, curve.label, colours[i]!))
+      ? curvesOf(report).map((curve, i) => row(report.groups[i]!, curve.label, colours[i]!, shown))
       : [
-        ...report.runs.map((run, i) => row(groupOf(run, i, ""), runLabel(run, report.runs), colours[i]!)),
-        ...report.groups.map((group) => row(group, "all seeds", null)),
+        ...report.runs.map((run, i) => row(groupOf(run, i, ""), runLabel(run, report.runs), colours[i]!, shown)),
+        ...report.groups.map((group) => row(group, "all seeds", null, shown)),
       ];
     table.replaceChildren(
       html("thead", {}, html("tr", {}, html("th", { scope: "col" }, compares ? "Method" : "Run"),
-        ...COLUMNS.map((name) => html("th", { scope: "col" }, name)))),
+        ...shown.map((name) => html("th", { scope: "col" }, name)))),
       html("tbody", {}, ...rows));
     const settings = new Set(report.groups.flatMap((g) => (g.paper ? [g.paper.setting] : [])));
     note.textContent = settings.size > 0 ? `The paper's setting: ${[...settings].join("; ")}.` : "";

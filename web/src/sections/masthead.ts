@@ -17,8 +17,8 @@ function lede(report: ReportDocument): string {
     const method = report.groups[0]?.label || (first.summary?.method ?? first.about?.method);
     return [method, settingOf(first)].filter(Boolean).join(" ");
   }
-  const settings = report.groups.length > 1 ? ` of ${plural(report.groups.length, "setting")}` : "";
-  return report.runs.length > 1 ? `${plural(report.runs.length, "run")}${settings} compared` : "";
+  if (report.groups.length > 1) return `${plural(report.groups.length, "setting")} compared, in ${plural(report.runs.length, "run")}`;
+  return report.runs.length > 1 ? "one setting, several seeds" : "";
 }
 
 function problemsOf(report: ReportDocument): string[] {

@@ -2,7 +2,7 @@
 import type { App, Section } from "../app";
 import { LineChart, type Line } from "../charts/line_chart";
 import { plainLegend } from "../charts/legend";
-import { curvesOf, roundsWith, seedBand, valuesOf } from "../curves";
+import { bandAlpha, curvesOf, roundsWith, seedBand, valuesOf } from "../curves";
 import { html } from "../dom";
 import { decimals, percent, shortPercent, significant } from "../format";
 import type { Figure, Round } from "../records";
@@ -43,7 +43,7 @@ export function measures(app: App): Section {
         const band = seedBand(curve, x, measure.of);
         return {
           label: curve.label, values: valuesOf(curve, x, measure.of), colour: seriesColour(curve.position),
-          dash: dash(curve.position), bands: band ? [{ ...band, alpha: 0.14 }] : [],
+          dash: dash(curve.position), bands: band ? [{ ...band, alpha: bandAlpha(curves) }] : [],
         };
       });
       chart.update({ x, lines, format: measure.format, tick: measure.tick, log: measure.log, atLeast: measure.atLeast, whole: measure.whole,
