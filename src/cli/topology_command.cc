@@ -32,20 +32,25 @@ struct RoundReport {
   DegreeRange degrees;
   std::size_t components = 0;
   double mixing_factor = 0;
+  double active_mixing_factor = 0;  // the same where nobody is absent
 };
 
 RoundReport report_round(const Topology& topology, const FaultOptions& faults, std::uint64_t round) {
   RoundReport report;
   report.network = draw_round(topology, faults, round);
-  report.degrees = degree_range(report.network.graph);
-  report.components = count_components(report.network.graph);
-  report.mixing_factor = mixing_factor(MixingMatrix(report.network.graph));
+  const Graph active = report.network.graph_of_active();
+  report.degrees = degree_range(active);
+  report.components = count_components(active);
+  report.active_mixing_factor = mixing_factor(MixingMatrix(active));
+  report.mixing_factor = report.network.absent_clients() == 0
+                             ? report.active_mixing_factor
+                             : mixing_factor(MixingMatrix(report.network.graph));
   return report;
 }
 
 // What is said of several rounds in a row.
 struct WindowReport {
-  double mean = 0;  // of the mixing factor
+  double mean = 0;  // of the mixing factor among active clients
   double min = 1;
   double max = 0;
   std::uint64_t connected_rounds = 0;
@@ -58,9 +63,9 @@ WindowReport report_window(const Topology& topology, const ShowArguments& argume
   std::vector<Edge> together;
   for (std::uint64_t i = 0; i < arguments.rounds; ++i) {
     const auto round = report_round(topology, arguments.faults, arguments.round + i);
-    window.mean += round.mixing_factor / static_cast<double>(arguments.rounds);
-    window.min = std::min(window.min, round.mixing_factor);
-    window.max = std::max(window.max, round.mixing_factor);
+    window.mean += round.active_mixing_factor / static_cast<double>(arguments.rounds);
+    window.min = std::min(window.min, round.active_mixing_factor);
+    window.max = std::max(window.max, round.active_mixing_factor);
     window.connected_rounds += round.components <= 1 ? 1 : 0;
     const auto& edges = round.network.graph.edges();
     together.insert(together.end(), edges.begin(), edges.end());
@@ -107,12 +112,13 @@ void print_document(const ShowArguments& arguments, const RoundReport& round,
       {"components", round.components},
       {"connected", round.components <= 1},
       {"mixing_factor", round.mixing_factor},
+      {"active_mixing_factor", round.active_mixing_factor},
       {"links", std::move(links)},
   };
   if (window) {
     document["window"] = {
         {"rounds", arguments.rounds},
-        {"mixing_factor", {{"mean", window->mean}, {"min", window->min}, {"max", window->max}}},
+        {"active_mixing_factor", {{"mean", window->mean}, {"min", window->min}, {"max", window->max}}},
         {"connected_rounds", window->connected_rounds},
         {"connected_together", window->connected_together},
     };
@@ -136,6 +142,9 @@ void print_table(const ShowArguments& arguments, const RoundReport& round,
   line("connected", round.components <= 1 ? "yes" : fmt::format("no: {} parts", round.components));
   line("mixing factor",
        fmt::format("{:.6f}   (0: all agree after one exchange; 1: some never do)", round.mixing_factor));
+  if (network.absent_clients() > 0) {
+    line("of those active", fmt::format("{:.6f}", round.active_mixing_factor));
+  }
   if (!window) return;
   fmt::print("\n");
   line("rounds", fmt::format("{} to {}", arguments.round, arguments.round + arguments.rounds - 1));
@@ -146,11 +155,11 @@ void print_table(const ShowArguments& arguments, const RoundReport& round,
 }
 
 void write_picture(const ShowArguments& arguments, const Topology& topology, const RoundReport& round) {
-  const DrawingText text{
-      .title = fmt::format("{}, {}, round {}", describe(arguments.topology), count_clients(arguments.clients),
-                           arguments.round),
-      .subtitle = fmt::format("links: {}  ·  ρ = {:.4f}  ·  {}", describe_links(round.network),
-                              round.mixing_factor, round.components <= 1 ? "connected" : "not connected")};
+  const DrawingText text{.title = fmt::format("{}, {}, round {}", describe(arguments.topology),
+                                              count_clients(arguments.clients), arguments.round),
+                         .subtitle = fmt::format("links: {}  ·  ρ = {:.4f}  ·  {}",
+                                                 describe_links(round.network), round.active_mixing_factor,
+                                                 round.components <= 1 ? "connected" : "not connected")};
   write_file_atomically(arguments.svg, draw_svg(round.network, topology.placement(arguments.round), text));
 }
 

@@ -27,6 +27,8 @@ bool fails(Edge link, double probability, Seed seed, std::uint64_t round) {
 
 }  // namespace
 
+std::string_view to_string(ActiveGraph graph) { return graph == ActiveGraph::active ? "active" : "all"; }
+
 void FaultOptions::validate(std::size_t clients) const {
   if (!(link_failure >= 0 && link_failure <= 1)) {
     throw Error(ErrorCode::invalid_argument,
@@ -43,6 +45,18 @@ void FaultOptions::validate(std::size_t clients) const {
 
 std::size_t RoundNetwork::absent_clients() const {
   return static_cast<std::size_t>(std::count(active.begin(), active.end(), false));
+}
+
+Graph RoundNetwork::graph_of_active() const {
+  std::vector<ClientId> number(active.size());
+  ClientId next = 0;
+  for (std::size_t client = 0; client < active.size(); ++client) {
+    number[client] = next;
+    if (active[client]) ++next;
+  }
+  auto edges = graph.edges();
+  for (Edge& edge : edges) edge = {number[edge.first], number[edge.second]};
+  return Graph(next, std::move(edges));
 }
 
 RoundNetwork apply_faults(const Graph& planned, const FaultOptions& options, Seed seed, std::uint64_t round) {
@@ -65,7 +79,11 @@ RoundNetwork apply_faults(const Graph& planned, const FaultOptions& options, See
 }
 
 RoundNetwork draw_round(const Topology& topology, const FaultOptions& faults, std::uint64_t round) {
-  return apply_faults(topology.draw(round), faults, topology.seed(), round);
+  faults.validate(topology.clients());
+  if (faults.active_graph == ActiveGraph::all)
+    return apply_faults(topology.draw(round), faults, topology.seed(), round);
+  const auto active = draw_active(topology.clients(), faults.active_clients, topology.seed(), round);
+  return apply_faults(topology.draw_among(active, round), faults, topology.seed(), round);
 }
 
 }  // namespace dfrost

@@ -6,17 +6,26 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "network/topology.h"
 
 namespace dfrost {
 
+// Where some clients are absent, whom the round's graph is drawn over.
+enum class ActiveGraph {
+  active,  // those that take part: few active clients still have their neighbours
+  all,     // everybody, and the links of absent ones go unused
+};
+std::string_view to_string(ActiveGraph graph);
+
 struct FaultOptions {
   // Each link fails in each round with this probability.
   double link_failure = 0;
   // So many clients, chosen anew each round, take part; 0: all of them.
   std::size_t active_clients = 0;
+  ActiveGraph active_graph = ActiveGraph::active;
 
   // Throws (invalid_argument) for no probability, or more active clients than clients.
   void validate(std::size_t clients) const;
@@ -27,10 +36,13 @@ struct RoundNetwork {
   Graph graph;               // the links that work, between clients that take part
   std::vector<bool> active;  // per client
   std::vector<Edge> failed;  // links between active clients that failed
-  std::vector<Edge> unused;  // links with an absent client at an end
+  std::vector<Edge> unused;  // links with an absent client at an end: only with ActiveGraph::all
 
   std::size_t planned_links() const { return graph.edges().size() + failed.size() + unused.size(); }
   std::size_t absent_clients() const;
+  // Those that take part alone, numbered anew from 0: absent ones, whom nothing reaches, hide how well the
+  // others mix.
+  Graph graph_of_active() const;
 };
 
 // Whether a link fails depends on (seed, round, link) alone, and a link that fails at one probability fails

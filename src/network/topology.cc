@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <utility>
@@ -32,6 +33,13 @@ std::vector<Edge> place_edges(TopologyKind kind, std::size_t places) {
     case TopologyKind::torus: return torus_edges(places);
     default: return exponential_edges(places);
   }
+}
+
+// The largest up to `degree` that all of so many places can have; where that would be none at all, two.
+std::size_t regular_degree(std::size_t degree, std::size_t places) {
+  degree = std::min(degree, places - 1);
+  if (degree % 2 == 0 || places % 2 == 0) return degree;
+  return degree > 1 ? degree - 1 : 2;
 }
 
 }  // namespace
@@ -93,22 +101,38 @@ Topology::Topology(TopologyOptions options, std::size_t clients, Seed seed)
   if (options_.kind == TopologyKind::file) listed_ = read_edge_list(options_.file, clients);
 }
 
-Graph Topology::draw(std::uint64_t round) const {
-  if (clients_ == 1) return Graph(1, {});
-  if (has_places(options_.kind)) {
-    const auto client_at = placement(round).client_at;
-    auto edges = place_edges(options_.kind, clients_);
-    for (Edge& edge : edges) edge = make_edge(client_at[edge.first], client_at[edge.second]);
+Graph Topology::draw(std::uint64_t round) const { return draw_over(placement(round).client_at, round); }
+
+Graph Topology::draw_among(const std::vector<bool>& active, std::uint64_t round) const {
+  const auto is_absent = [&](ClientId client) { return !active[client]; };
+  if (options_.is_static || options_.kind == TopologyKind::file) {
+    auto edges = draw(round).edges();
+    std::erase_if(edges, [&](const Edge& edge) { return is_absent(edge.first) || is_absent(edge.second); });
     return Graph(clients_, std::move(edges));
   }
+  auto client_at = placement(round).client_at;
+  std::erase_if(client_at, is_absent);
+  return draw_over(client_at, round);
+}
+
+// The graph over so many places, with the clients that stand there.
+Graph Topology::draw_over(std::span<const ClientId> client_at, std::uint64_t round) const {
+  if (options_.kind == TopologyKind::file) return Graph(clients_, listed_);
+  auto edges = edges_among(client_at.size(), round);
+  for (Edge& edge : edges) edge = make_edge(client_at[edge.first], client_at[edge.second]);
+  return Graph(clients_, std::move(edges));
+}
+
+std::vector<Edge> Topology::edges_among(std::size_t places, std::uint64_t round) const {
+  if (places < 2) return {};
+  if (has_places(options_.kind)) return place_edges(options_.kind, places);
   RandomStream random(seed_, "topology", 0, drawn_round(round));
   switch (options_.kind) {
     case TopologyKind::erdos_renyi:
-      return Graph(clients_, erdos_renyi_edges(clients_, options_.degree, random));
+      return erdos_renyi_edges(places, std::min(options_.degree, places - 1), random);
     case TopologyKind::regular:
-      return Graph(clients_, random_regular_edges(clients_, options_.degree, random));
-    case TopologyKind::file: return Graph(clients_, listed_);
-    default: return Graph(clients_, full_edges(clients_));
+      return random_regular_edges(places, regular_degree(options_.degree, places), random);
+    default: return full_edges(places);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -58,6 +59,10 @@ class Topology {
   Topology(TopologyOptions options, std::size_t clients, Seed seed);
 
   Graph draw(std::uint64_t round) const;
+  // The same among some of the clients alone, who stand closer together: a ring of those, a random graph of
+  // those. Where they are too few for the degree, it is the largest that there is among them. A file's and a
+  // static graph have their links given, and lose those of the others.
+  Graph draw_among(const std::vector<bool>& active, std::uint64_t round) const;
 
   // The places that ring, grid, torus and exponential are built on; the other kinds stand in a cycle by
   // number. For drawing.
@@ -69,6 +74,8 @@ class Topology {
 
  private:
   std::uint64_t drawn_round(std::uint64_t round) const { return options_.is_static ? 0 : round; }
+  Graph draw_over(std::span<const ClientId> client_at, std::uint64_t round) const;
+  std::vector<Edge> edges_among(std::size_t places, std::uint64_t round) const;
 
   TopologyOptions options_;
   std::size_t clients_;

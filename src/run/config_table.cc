@@ -232,6 +232,15 @@ std::vector<ConfigKey> network_keys() {
        .comment = "clients that take part in a round, drawn anew each time; 0: all",
        .explanation = "The others keep their state, and neither train, send nor receive.",
        .paper = "§Experimental Results, Robustness to network conditions: 10 of 50"},
+      {.section = "network",
+       .name = "active_graph",
+       .field = word(DFROST_AT(network.faults.active_graph), words({ActiveGraph::active, ActiveGraph::all})),
+       .comment = "drawn over the active clients, or over all with the links of absent ones unused",
+       .explanation =
+           "active: where they are too few for network.degree, it is the largest possible; a static graph "
+           "or one from a file loses the links of absent clients. all: with 10 of 50 active and degree 5, "
+           "a client has 0.9 neighbours on average.",
+       .paper = "not said; its consensus errors (fig. consensus_factors) lie where active has them"},
   };
 }
 

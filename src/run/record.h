@@ -75,10 +75,11 @@ struct RoundRecord {
   std::optional<EvaluationRecord> evaluation;  // in rounds that evaluate
   double consensus_error = 0;                  // (1/M) Σ W₂²(μ_u, μ_avg)
   double consensus_error_total = 0;            // Σ, as the paper plots
-  double merge_error = 0;        // mean over merges: W₂² between the neighbourhood and its summary
-  double off_index_mass = 0;     // mean over merges
-  std::size_t dead_prompts = 0;  // over all merges
-  double mixing_factor = 0;      // ρ
+  double merge_error = 0;           // mean over merges: W₂² between the neighbourhood and its summary
+  double off_index_mass = 0;        // mean over merges
+  std::size_t dead_prompts = 0;     // over all merges
+  double mixing_factor = 0;         // ρ
+  double active_mixing_factor = 0;  // ρ among the clients that took part; absent ones alone make it 1
   std::size_t edges = 0;
   std::size_t failed_edges = 0;
   std::size_t absent_clients = 0;

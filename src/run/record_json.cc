@@ -69,6 +69,7 @@ Json to_json(const RoundRecord& r) {
                {"off_index_mass", r.off_index_mass},
                {"dead_prompts", r.dead_prompts},
                {"mixing_factor", r.mixing_factor},
+               {"active_mixing_factor", r.active_mixing_factor},
                {"edges", r.edges},
                {"failed_edges", r.failed_edges},
                {"absent_clients", r.absent_clients},

@@ -22,7 +22,8 @@ TEST(Faults, LeaveTheGraphAloneWhenThereAreNone) {
 TEST(Faults, AccountForEveryPlannedLinkOnce) {
   const Topology topology({.degree = 6}, 40, 1);
   for (std::uint64_t round = 0; round < 50; ++round) {
-    const auto network = draw_round(topology, {.link_failure = 0.3, .active_clients = 30}, round);
+    const FaultOptions faults{.link_failure = 0.3, .active_clients = 30, .active_graph = ActiveGraph::all};
+    const auto network = draw_round(topology, faults, round);
     EXPECT_EQ(network.planned_links(), 120u);
     std::vector<Edge> all = network.graph.edges();
     for (const auto* lost : {&network.failed, &network.unused})
@@ -87,6 +88,59 @@ TEST(Faults, GrowWithTheirOptionsAndNeverMove) {
   const auto five = apply_faults(planned, {.active_clients = 5}, 1, 4).active;
   const auto ten = apply_faults(planned, {.active_clients = 10}, 1, 4).active;
   for (std::size_t client = 0; client < 20; ++client) EXPECT_TRUE(!five[client] || ten[client]);
+}
+
+// All links of a round lie between active clients.
+void expect_no_link_of_absent(const RoundNetwork& network) {
+  EXPECT_TRUE(network.unused.empty());
+  for (const Edge& link : network.graph.edges()) {
+    EXPECT_TRUE(network.active[link.first] && network.active[link.second]);
+  }
+}
+
+TEST(Participation, LeavesActiveClientsTheirDegreeOrTheLargestThereIs) {
+  struct Expected {
+    std::size_t degree, active, found;
+  };
+  // 25 · 5 is odd, four active clients have three others, three cannot pair off, one is alone.
+  for (const auto& [degree, active, found] :
+       {Expected{5, 10, 5}, {5, 25, 4}, {5, 4, 3}, {1, 3, 2}, {5, 1, 0}, {5, 50, 5}}) {
+    const Topology topology({.degree = degree}, 50, 1);
+    for (std::uint64_t round = 0; round < 20; ++round) {
+      const auto network = draw_round(topology, {.active_clients = active}, round);
+      expect_no_link_of_absent(network);
+      const auto degrees = degree_range(network.graph_of_active());
+      EXPECT_EQ(degrees.min, found);
+      EXPECT_EQ(degrees.max, found);
+    }
+  }
+}
+
+TEST(Participation, MakesEveryTopologyAmongTheActiveClients) {
+  for (const auto kind : kTopologyKinds) {
+    if (kind == TopologyKind::file) continue;
+    const Topology topology({.kind = kind, .degree = 4}, 40, 1);
+    const auto network = draw_round(topology, {.active_clients = 12}, 7);
+    expect_no_link_of_absent(network);
+    const Graph among = network.graph_of_active();
+    EXPECT_EQ(among.clients(), 12u);
+    EXPECT_EQ(among.edges().size(), network.graph.edges().size());
+    if (kind == TopologyKind::erdos_renyi) continue;
+    EXPECT_TRUE(is_connected(among)) << to_string(kind);
+    // As many links as a federation of twelve has.
+    EXPECT_EQ(among.edges().size(), Topology(topology.options(), 12, 1).draw(7).edges().size());
+  }
+}
+
+TEST(Participation, TakesLinksFromAGraphThatIsGiven) {
+  const Topology topology({.kind = TopologyKind::ring, .is_static = true}, 20, 1);
+  const auto network = draw_round(topology, {.active_clients = 10}, 3);
+  expect_no_link_of_absent(network);
+  const Graph whole = topology.draw(3);
+  for (const Edge& link : whole.edges()) {
+    EXPECT_EQ(network.graph.linked(link.first, link.second),
+              network.active[link.first] && network.active[link.second]);
+  }
 }
 
 TEST(Faults, AreRefusedWhenTheyCannotBe) {
