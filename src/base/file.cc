@@ -80,6 +80,19 @@ class TemporaryFile {
   std::filesystem::path path_;
 };
 
+void write_all(const FileDescriptor& file, std::span<const std::byte> bytes,
+               const std::filesystem::path& path) {
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t put = ::write(file.get(), bytes.data() + done, bytes.size() - done);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) fail("write", path, errno);
+    done += static_cast<std::size_t>(put);
+  }
+  // What is no file on a disk (a pipe, a device) cannot be flushed to one, and need not.
+  if (::fsync(file.get()) != 0 && errno != EINVAL) fail("write", path, errno);
+}
+
 }  // namespace
 
 MappedFile::MappedFile(const std::filesystem::path& path) : path_(path) {
@@ -145,14 +158,7 @@ void write_file_atomically(const std::filesystem::path& path, std::span<const st
   const FileDescriptor file(temporary, O_WRONLY | O_CREAT | O_TRUNC, 0644);
   if (!file) fail("write", path, errno);
   TemporaryFile guard(temporary);
-  std::size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t put = ::write(file.get(), bytes.data() + done, bytes.size() - done);
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) fail("write", path, errno);
-    done += static_cast<std::size_t>(put);
-  }
-  if (::fsync(file.get()) != 0) fail("write", path, errno);
+  write_all(file, bytes, path);
   if (::rename(temporary.c_str(), path.c_str()) != 0) fail("write", path, errno);
   guard.keep();
   // The rename itself must reach the disk too.
@@ -163,6 +169,12 @@ void write_file_atomically(const std::filesystem::path& path, std::span<const st
 
 void write_file_atomically(const std::filesystem::path& path, std::string_view text) {
   write_file_atomically(path, std::as_bytes(std::span(text)));
+}
+
+void append_to_file(const std::filesystem::path& path, std::string_view text) {
+  const FileDescriptor file(path, O_WRONLY | O_APPEND | O_CREAT, 0644);
+  if (!file) fail("write", path, errno);
+  write_all(file, std::as_bytes(std::span(text)), path);
 }
 
 }  // namespace dfrost

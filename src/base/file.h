@@ -42,4 +42,8 @@ std::string read_text_file(const std::filesystem::path& path, std::size_t limit_
 void write_file_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes);
 void write_file_atomically(const std::filesystem::path& path, std::string_view text);
 
+// Adds to the end of a file, which is made where there is none, in one write, flushed to disk. Where that
+// fails, nothing that was there before is lost, and of what is new perhaps a part is there.
+void append_to_file(const std::filesystem::path& path, std::string_view text);
+
 }  // namespace dfrost
