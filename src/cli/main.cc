@@ -11,6 +11,7 @@ int main(int argc, char** argv) {
       "  dfrost config init demo --out demo.toml        an experiment to start from\n"
       "  dfrost run demo.toml                           a whole federation on this machine\n"
       "  dfrost watch runs/demo                         see it in the browser while it goes on\n"
+      "  dfrost predict --adapter runs/demo cat.jpg     what it has learnt to see\n"
       "  dfrost merge --out ours.safetensors a.safetensors b.safetensors\n"
       "                                                 one prompt set from several\n"
       "  dfrost bench step --model deit-tiny            how fast this machine trains prompts");
@@ -19,6 +20,8 @@ int main(int argc, char** argv) {
   dfrost::cli::add_report_command(app);
   dfrost::cli::add_compare_command(app);
   dfrost::cli::add_export_command(app);
+  dfrost::cli::add_eval_command(app);
+  dfrost::cli::add_predict_command(app);
   dfrost::cli::add_config_commands(app);
   dfrost::cli::add_data_commands(app);
   dfrost::cli::add_partition_commands(app);

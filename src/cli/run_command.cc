@@ -35,6 +35,10 @@ void print_closing_table(const RunResult& result, const std::filesystem::path& f
   const auto line = [](std::string_view name, const std::string& value) {
     fmt::print("{:<20}{}\n", name, value);
   };
+  if (result.last.round == 0 && !result.last.evaluation) {
+    fmt::print("all rounds were done already; raise run.rounds to go on\n");
+    return line("records", folder.string());
+  }
   if (const auto& e = result.last.evaluation) {
     const auto spread = [](const Spread& s) {
       return fmt::format("{:.2f} % ± {:.2f} over clients ({:.2f} to {:.2f})", 100 * s.mean, 100 * s.std,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <span>
 
+#include "base/content_hash.h"
 #include "base/safetensors.h"
 #include "dfrost/error.h"
 #include "run/record_json.h"
@@ -17,10 +18,9 @@ namespace fs = std::filesystem;
 constexpr std::size_t kKept = 2;
 
 std::string hash_text(std::span<const std::byte> bytes) {
-  // FNV-1a over 64 bits: against damage, not against forgery.
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  for (const std::byte b : bytes) hash = (hash ^ std::to_integer<std::uint64_t>(b)) * 0x100000001b3u;
-  return fmt::format("{:016x}", hash);
+  ContentHash hash;
+  hash.add(bytes);
+  return hash.hex();
 }
 
 // The checkpoints of a folder, newest first.
@@ -61,8 +61,6 @@ RunCheckpoint read_checkpoint(const fs::path& path) {
 }
 
 }  // namespace
-
-std::string fingerprint_of(std::string_view text) { return hash_text(std::as_bytes(std::span(text))); }
 
 void write_checkpoint(const fs::path& folder, const RunCheckpoint& checkpoint) {
   fs::create_directories(folder);

@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "run/record.h"
@@ -17,13 +16,10 @@ namespace dfrost {
 
 struct RunCheckpoint {
   std::size_t round = 0;
-  std::string fingerprint;  // of the config that computed it
+  std::string fingerprint;  // of what decides its values: config, backbone, data
   RunTotals totals;
   std::vector<float> values;
 };
-
-// Of what decides a result: two runs with the same one compute the same.
-std::string fingerprint_of(std::string_view text);
 
 void write_checkpoint(const std::filesystem::path& folder, const RunCheckpoint& checkpoint);
 

@@ -184,6 +184,13 @@ RoundRecord Federation::run_round(const ProgressCallback& progress) {
   return record;
 }
 
+RoundRecord Federation::score_untrained(const ProgressCallback& progress) {
+  RoundRecord record;
+  measure(record);
+  record.evaluation = evaluate_all(progress);
+  return record;
+}
+
 void Federation::train_all(const RoundNetwork& network, const ProgressCallback& progress,
                            RoundRecord& record) {
   const Stopwatch clock;
@@ -209,6 +216,9 @@ void Federation::exchange_all(const RoundNetwork& network, const ProgressCallbac
                               RoundRecord& record) {
   const MixingMatrix mixing(network.graph);
   record.mixing_factor = mixing_factor(mixing);
+  record.active_mixing_factor = network.absent_clients() == 0
+                                    ? record.mixing_factor
+                                    : mixing_factor(MixingMatrix(network.graph_of_active()));
   const auto sent = [&] {
     ExchangeCounts sum;
     for (std::size_t u = 0; u < clients_.size(); ++u) {

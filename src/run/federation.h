@@ -39,6 +39,9 @@ class Federation {
   // The next round. An exception leaves the federation unusable.
   RoundRecord run_round(const ProgressCallback& progress = {});
 
+  // What there is to record before the first round: nobody has trained or talked.
+  RoundRecord score_untrained(const ProgressCallback& progress = {});
+
   std::size_t rounds_done() const { return round_; }
   const std::vector<Client>& clients() const { return clients_; }
   const PooledSet& pool() const { return pool_; }

@@ -3,31 +3,26 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <chrono>
 
 #include "backbone/checkpoint.h"
+#include "backbone/weights_fingerprint.h"
 #include "base/file.h"
 #include "dfrost/error.h"
 #include "run/about.h"
 #include "run/checkpoint_file.h"
 #include "run/config_file.h"
+#include "run/event_file.h"
 #include "run/record_file.h"
 #include "run/record_json.h"
+#include "run/result_fingerprint.h"
+#include "run/run_log.h"
+#include "run/write_adapters.h"
 
 namespace dfrost {
 namespace {
 
 namespace fs = std::filesystem;
-
-// What may differ between a run and its resumption: nothing that changes a result.
-std::string result_fingerprint(RunConfig config) {
-  config.run.name.clear();
-  config.run.rounds = 0;  // more rounds may be asked for
-  config.run.threads = 0;
-  config.run.checkpoint_every = 0;
-  config.evaluate = {};
-  config.diagnostics = {};
-  return fingerprint_of(to_toml(config));
-}
 
 void refuse_existing_run(const fs::path& folder) {
   if (!fs::exists(folder / "metrics.jsonl")) return;
@@ -40,6 +35,12 @@ std::optional<RunCheckpoint> checkpoint_to_resume(const fs::path& folder, const 
                                                   RunObserver& observer) {
   auto found = newest_checkpoint(folder / "checkpoints");
   for (const auto& damaged : found.damaged) observer.on_note("passed over a damaged checkpoint: " + damaged);
+  if (!found.checkpoint && !found.damaged.empty()) {
+    // Starting over would wipe the records of all those rounds.
+    throw Error(ErrorCode::data_loss, "none of the run's checkpoints can be read: " + found.damaged.front(),
+                "start anew under another name by --set run.name=…; what the run has recorded stays")
+        .at((folder / "checkpoints").string());
+  }
   if (!found.checkpoint) return std::nullopt;
   if (found.checkpoint->fingerprint != fingerprint) {
     throw Error(ErrorCode::failed_precondition, "the checkpoint belongs to a run with other settings",
@@ -55,44 +56,15 @@ void append_merges(const fs::path& path, const RoundRecord& record) {
   append_lines(path, lines);
 }
 
-void write_adapters(const fs::path& folder, const Federation& federation, const RunConfig& config) {
-  fs::create_directories(folder);
-  const auto write = [&](const std::string& name, const Client& client) {
-    const auto tensors = tensors_of(client.state);
-    write_safetensors(folder / (name + ".safetensors"), tensors, {{"format", "dfrost adapter 1"}});
-  };
-  for (const auto& client : federation.clients()) write(fmt::format("client-{:03}", client.id), client);
-  write("network", federation.network_model());
-  nlohmann::ordered_json card = {{"method", config.method.name},
-                                 {"round", federation.rounds_done()},
-                                 {"seed", config.run.seed},
-                                 {"backbone", config.backbone.path.filename().string()},
-                                 {"prompts", config.prompts.held()},
-                                 {"head", to_string(config.head.kind)},
-                                 {"mask", to_string(config.train.mask)},
-                                 {"domains", nlohmann::ordered_json::array()}};
-  for (const auto& domain : federation.pool().domains) {
-    card["domains"].push_back(
-        {{"name", domain.name}, {"first_class", domain.first_class}, {"classes", domain.class_names}});
-  }
-  write_file_atomically(folder / "card.json", card.dump(2) + "\n");
+std::unique_ptr<Checkpoint> open_backbone(const BackboneSection& backbone) {
+  CheckpointOptions how;
+  if (backbone.image_size != 0) how.image_size = backbone.image_size;
+  if (backbone.heads != 0) how.heads = backbone.heads;
+  if (!backbone.preprocessing.empty()) how.preprocessing = backbone.preprocessing;
+  return open_checkpoint(backbone.path, how);
 }
 
-}  // namespace
-
-RunResult run_experiment(const RunConfig& config, const RunOptions& options, RunObserver& observer) {
-  config.validate();
-  const fs::path metrics = options.folder / "metrics.jsonl";
-  const fs::path merges = options.folder / "merges.jsonl";
-  const fs::path about = options.folder / "about.json";
-  const auto fingerprint = result_fingerprint(config);
-  if (!options.resume) refuse_existing_run(options.folder);
-
-  CheckpointOptions how;
-  if (config.backbone.image_size != 0) how.image_size = config.backbone.image_size;
-  if (config.backbone.heads != 0) how.heads = config.backbone.heads;
-  if (!config.backbone.preprocessing.empty()) how.preprocessing = config.backbone.preprocessing;
-  const auto source = open_checkpoint(config.backbone.path, how);
+PooledSet open_pictures(const RunConfig& config, RunObserver& observer) {
   auto pool = open_pool(config.pool());
   for (const auto& domain : pool.domains) {
     for (const auto& note : domain.notes) observer.on_note(domain.name + ": " + note);
@@ -100,39 +72,48 @@ RunResult run_experiment(const RunConfig& config, const RunOptions& options, Run
       observer.on_note(fmt::format("{}: {} files skipped", domain.name, domain.skipped.count()));
     }
   }
-  const auto backbone = make_backbone(*source, {.precision = config.backbone.precision});
-  Federation federation(config, *backbone, source->preprocessing(), std::move(pool));
+  return pool;
+}
 
-  fs::create_directories(options.folder);
-  RunResult result;
-  if (options.resume) {
-    if (auto checkpoint = checkpoint_to_resume(options.folder, fingerprint, observer)) {
-      federation.restore(checkpoint->round, checkpoint->values);
-      result.totals = checkpoint->totals;
-      observer.on_note(fmt::format("resumed after round {}", checkpoint->round));
-    }
-  }
-  write_file_atomically(options.folder / "config.toml", to_toml(config));
-  if (!options.resume || !fs::exists(about)) {
-    const auto document =
-        about_json(config, federation, *backbone, to_string(source->family()), options.command);
-    write_file_atomically(about, document.dump() + "\n");
-  }
+void add_to(RunTotals& totals, const RoundRecord& record) {
+  totals.rounds = record.round;
+  totals.seconds += record.seconds;
+  totals.sent_bytes += record.sent_bytes;
+  totals.images += record.images;
+}
+
+double seconds_since_1970() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+void write_summary(const fs::path& folder, const RunConfig& config, const Federation& federation,
+                   const RunResult& result) {
+  const auto summary = summary_json(config, federation.clients().size(), result.last, result.totals);
+  write_file_atomically(folder / "summary.json", summary.dump(2) + "\n");
+}
+
+// The rounds that are missing, each on disk before the next.
+void run_rounds(const RunConfig& config, const RunOptions& options, const std::string& fingerprint,
+                Federation& federation, RunLog& log, RunResult& result) {
+  const auto progress = [&](const Federation::Progress& state) { log.on_progress(state); };
+  const fs::path metrics = options.folder / "metrics.jsonl";
+  const fs::path merges = options.folder / "merges.jsonl";
   keep_rounds_until(merges, federation.rounds_done());
   keep_rounds_until(metrics, federation.rounds_done());
-  observer.on_ready(config, federation, *backbone);
-
+  EventFile events(options.folder / "tensorboard" / "events.out.tfevents.dfrost", federation.rounds_done());
+  if (config.run.rounds == 0) {
+    result.last = federation.score_untrained(progress);
+    log.on_round(result.last);
+    write_summary(options.folder, config, federation, result);
+  }
   while (federation.rounds_done() < config.run.rounds) {
-    auto record =
-        federation.run_round([&](const Federation::Progress& progress) { observer.on_progress(progress); });
-    result.totals.rounds = record.round;
-    result.totals.seconds += record.seconds;
-    result.totals.sent_bytes += record.sent_bytes;
-    result.totals.images += record.images;
+    auto record = federation.run_round(progress);
+    add_to(result.totals, record);
     // The round's merges first: a line of metrics.jsonl says that the round is complete.
     append_merges(merges, record);
     append_lines(metrics, std::array{to_json(record).dump()});
-    observer.on_round(record);
+    events.add(record.round, scalars_of(record), seconds_since_1970());
+    log.on_round(record);
     if (!record.evaluation) record.evaluation = result.last.evaluation;
     result.last = std::move(record);
     const bool last = federation.rounds_done() == config.run.rounds;
@@ -141,12 +122,60 @@ RunResult run_experiment(const RunConfig& config, const RunOptions& options, Run
       write_checkpoint(options.folder / "checkpoints",
                        {federation.rounds_done(), fingerprint, result.totals, federation.values()});
     }
-    write_file_atomically(
-        options.folder / "summary.json",
-        summary_json(config, federation.clients().size(), result.last, result.totals).dump(2) + "\n");
+    write_summary(options.folder, config, federation, result);
   }
-  write_adapters(options.folder / "adapter", federation, config);
+}
+
+RunResult run_logged(const RunConfig& config, const RunOptions& options, RunLog& log) {
+  const auto source = open_backbone(config.backbone);
+  auto pool = open_pictures(config, log);
+  const auto backbone = make_backbone(*source, {.precision = config.backbone.precision});
+  const auto weights = weights_fingerprint(*source);
+  Federation federation(config, *backbone, source->preprocessing(), std::move(pool));
+  const auto fingerprint =
+      result_fingerprint(config, weights, backbone->precision(), federation.pool(), federation.partition());
+  fs::create_directories(options.folder);
+  log.open();
+  RunResult result;
+  if (options.resume) {
+    if (auto checkpoint = checkpoint_to_resume(options.folder, fingerprint, log)) {
+      federation.restore(checkpoint->round, checkpoint->values);
+      result.totals = checkpoint->totals;
+      log.on_note(fmt::format("resumed after round {}", checkpoint->round));
+    }
+  }
+  write_file_atomically(options.folder / "config.toml", to_toml(config));
+  const fs::path about = options.folder / "about.json";
+  if (!options.resume || !fs::exists(about)) {
+    const auto document =
+        about_json(config, federation, *backbone, to_string(source->family()), options.command);
+    write_file_atomically(about, document.dump() + "\n");
+  }
+  log.on_ready(config, federation, *backbone);
+  run_rounds(config, options, fingerprint, federation, log, result);
+  write_adapters(options.folder / "adapter", federation, config, *backbone, source->preprocessing(), weights);
+  log.write("ended; adapters written");
   return result;
+}
+
+}  // namespace
+
+RunResult run_experiment(const RunConfig& config, const RunOptions& options, RunObserver& watcher) {
+  config.validate();
+  if (!options.resume) refuse_existing_run(options.folder);
+  RunLog log(options.folder / "run.log", watcher);
+  try {
+    return run_logged(config, options, log);
+  } catch (const Error& error) {
+    log.write_if_possible(fmt::format("stopped: {}", error.what()));
+    if (error.code() != ErrorCode::resource_exhausted || !error.hint().empty()) throw;
+    throw Error(error.code(), error.what(),
+                "make room and go on by --resume: what was written before is whole")
+        .at(error.place());
+  } catch (const std::exception& error) {
+    log.write_if_possible(fmt::format("stopped: {}", error.what()));
+    throw;
+  }
 }
 
 }  // namespace dfrost

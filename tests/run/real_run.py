@@ -2,18 +2,25 @@
 
     real_run.py DFROST SHARED_DATA learns   loss falls; D-FROST beats the untrained model and clients on their own
     real_run.py DFROST SHARED_DATA survives one thread = two threads = killed three times and resumed, byte for byte
+    real_run.py DFROST SHARED_DATA used     eval repeats the run's own figures, predict names classes, also of copies
 
 Two domains (notMNIST letters, SVHN digits), four clients, DeiT-Tiny at a small input size to keep it short.
 """
 import filecmp
+import gzip
 import json
 import os
 import random
+import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
 import time
+
+import numpy as np
+from PIL import Image
 
 CONFIG = """
 [run]
@@ -130,7 +137,65 @@ def survives():
     print(f"{len(names)} files the same with one thread, two threads and after {kills} kills")
 
 
+def dfrost_json(*arguments):
+    return json.loads(subprocess.run([dfrost, *arguments, "--json"], check=True, stdout=subprocess.PIPE).stdout)
+
+
+def fails(*arguments):
+    failed = subprocess.run([dfrost, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    assert failed.returncode != 0, arguments
+    return failed.stderr
+
+
+def svhn_picture(path):
+    """The first test picture of SVHN as a PNG; returns its digit."""
+    with gzip.open(os.path.join(data, "svhn", "test.bin.gz")) as file:
+        record = np.frombuffer(file.read(3073), np.uint8)
+    Image.fromarray(record[1:].reshape(3, 32, 32).transpose(1, 2, 0)).save(path)
+    return str(record[0])
+
+
+def used():
+    final = run("used", rounds=1, train=40, epochs=1)["final"]
+    where = os.path.join(folder.name, "used")
+    score = dfrost_json("eval", where, "--clients")
+    for name in ("accuracy_masked", "accuracy_unmasked"):
+        assert score[name] == final["network_" + name], (score, final)
+        clients = [client[name] for client in score["clients"]]
+        assert abs(sum(clients) / 4 - final[name]["mean"]) < 1e-12 and min(clients) == final[name]["min"], clients
+    for name, domain in final["network_domains"].items():
+        assert score["domains"][name]["accuracy_masked"] == domain["accuracy_masked"]
+
+    # A copy far from its run, on the data sets of one domain.
+    lone = os.path.join(folder.name, "copy.safetensors")
+    shutil.copy(os.path.join(where, "adapter", "network.safetensors"), lone)
+    backbone = os.path.join(data, "deit_tiny", "deit_tiny_patch16_224.safetensors")
+    part = dfrost_json("eval", lone, "--backbone", backbone, "--data", f"svhn={data}/svhn", "--samples", "30")
+    assert part["samples"] == 30 and list(part["domains"]) == ["svhn"], part
+    assert "--backbone" in fails("eval", lone, "--data", "svhn")
+    assert "did you mean 'svhn'" in fails("eval", lone, "--backbone", backbone, "--data", "svnh")
+
+    picture = os.path.join(folder.name, "digit.png")
+    digit = svhn_picture(picture)
+    document = dfrost_json("predict", "--adapter", where, "--top", "20", picture)
+    classes = document["pictures"][0]["classes"]
+    assert len(classes) == 20 and abs(sum(c["probability"] for c in classes) - 1) < 1e-9, classes
+    assert {(c["domain"], c["name"]) for c in classes} >= {("svhn", digit), ("notmnist", "A")}, classes
+    within = dfrost_json("predict", "--adapter", lone, "--backbone", backbone, "--domain", "svhn", picture)
+    assert all(c["domain"] == "svhn" for c in within["pictures"][0]["classes"])
+
+    # The same shape with one weight changed is another backbone.
+    other = os.path.join(folder.name, "other.safetensors")
+    with open(backbone, "rb") as file:
+        raw = bytearray(file.read())
+    raw[-4:] = struct.pack("<f", 1.0)
+    with open(other, "wb") as file:
+        file.write(raw)
+    assert "another backbone" in fails("predict", "--adapter", where, "--backbone", other, picture)
+    print(f"network model {100 * score['accuracy_masked']:.2f} %, as the run said; the digit is {digit}")
+
+
 if not os.path.isdir(os.path.join(data, "deit_tiny")):
     print("SKIPPED: needs the real data in ../shared/data, absent here")
     sys.exit(77)
-{"learns": learns, "survives": survives}[what]()
+{"learns": learns, "survives": survives, "used": used}[what]()

@@ -106,21 +106,20 @@ def step(optimizer, parameters, loss, radius):
     optimizer.step()
 
 
-def local_update(folder, case):
-    vit = Vit(load(folder / f"model-{case['geometry']['special_tokens']}.safetensors"), case["geometry"])
-    inputs = load(folder / f"{case['name']}.safetensors")
-    patches = vit.embed(inputs.pop("pixels"))
-    dropout = inputs.pop("dropout", None)
-    queries = vit.features(patches, torch.zeros(0, patches.shape[-1]))[:, 0]
-    state = {name: tensor.requires_grad_() for name, tensor in inputs.items()}
-    labels = torch.tensor(case["labels"])
-    outside = torch.ones(len(labels), case["classes"], dtype=bool)
-    for i, (first, count) in enumerate(case["ranges"]):
+def outside_domains(ranges, classes):
+    """Per sample, which classes are not those of its domain, given as (first, count)."""
+    outside = torch.ones(len(ranges), classes, dtype=bool)
+    for i, (first, count) in enumerate(ranges):
         outside[i, first : first + count] = False
+    return outside
+
+
+def train(vit, case, state, samples, orders, dropout):
+    """Trains `state` in place. samples: patches, queries, labels, outside; orders: their indices, epoch by epoch."""
+    patches, queries, labels, outside = samples
     parameters = list(state.values())
     optimizer = make_optimizer(case["optimizer"], parameters)
-    steps = [order[i : i + case["batch"]] for order in case["orders"] for i in range(0, len(order), case["batch"])]
-    losses = []
+    steps = [order[i : i + case["batch"]] for order in orders for i in range(0, len(order), case["batch"])]
     for number, batch in enumerate(steps):
         def loss():
             if case["prompts"]["selects"]:
@@ -131,10 +130,19 @@ def local_update(folder, case):
             logits = logits_of(case, vit, state, vit.features(patches[batch], prompts), mask)
             if case["mask"] == "domain":
                 logits = logits.masked_fill(outside[batch], -torch.inf)
-            value = F.cross_entropy(logits, labels[batch]) + case["prompts"]["similarity_weight"] * similarity
-            losses.append(value.item())
-            return value
+            return F.cross_entropy(logits, labels[batch]) + case["prompts"]["similarity_weight"] * similarity
         step(optimizer, parameters, loss, case["optimizer"]["sam_radius"])
+
+
+def local_update(folder, case):
+    vit = Vit(load(folder / f"model-{case['geometry']['special_tokens']}.safetensors"), case["geometry"])
+    inputs = load(folder / f"{case['name']}.safetensors")
+    patches = vit.embed(inputs.pop("pixels"))
+    dropout = inputs.pop("dropout", None)
+    queries = vit.features(patches, torch.zeros(0, patches.shape[-1]))[:, 0]
+    state = {name: tensor.requires_grad_() for name, tensor in inputs.items()}
+    samples = patches, queries, torch.tensor(case["labels"]), outside_domains(case["ranges"], case["classes"])
+    train(vit, case, state, samples, case["orders"], dropout)
     save(folder / f"{case['name']}-after.safetensors", state)
 
 

@@ -11,6 +11,7 @@
 #include "support/support.h"
 #include "train/local_update.h"
 #include "train/method.h"
+#include "train/oracle_export.h"
 #include "train/samples.h"
 
 namespace dfrost {
@@ -29,16 +30,6 @@ constexpr std::size_t kClasses = 6, kSamples = 10;
 constexpr RandomKey kKey = {.seed = 11, .client = 3, .round = 2};
 const std::vector<ClassRange> kDomains = {{0, 4}, {4, 2}};
 
-// Steps large enough that what they do stands far above rounding.
-void enlarge_steps(OptimizerOptions& optimizer) {
-  if (optimizer.kind == OptimizerKind::adam) {
-    optimizer.learning_rate = 0.01;
-  } else {
-    optimizer.learning_rate = optimizer.momentum > 0 ? 0.05 : 0.3;
-  }
-  if (optimizer.sam_radius > 0) optimizer.sam_radius = 0.2;
-}
-
 UpdateCase case_of(const LocalMethod& method, HeadKind head) {
   UpdateCase c{fmt::format("{}-{}", method.name, to_string(head)),
                {.prompts = method.prompts, .head = {.kind = head, .classes = kClasses, .hidden = {20, 12}}},
@@ -47,7 +38,7 @@ UpdateCase case_of(const LocalMethod& method, HeadKind head) {
   if (c.adapter.prompts.pool != 0) c.adapter.prompts.pool = 5;
   c.train.batch = 4;
   c.train.epochs = std::min<std::size_t>(c.train.epochs, 2);
-  enlarge_steps(c.train.optimizer);
+  test::enlarge_steps(c.train.optimizer);
   return c;
 }
 
@@ -76,46 +67,6 @@ std::vector<UpdateCase> update_cases() {
     c.adapter.prompts.similarity_weight = -0.5;
   });
   return cases;
-}
-
-json describe(const OptimizerOptions& o) {
-  return {{"kind", to_string(o.kind)},
-          {"learning_rate", o.learning_rate},
-          {"momentum", o.momentum},
-          {"sam_radius", o.sam_radius}};
-}
-
-// The frozen model under plain names.
-void export_model(const RandomWeights& weights, const std::filesystem::path& path) {
-  std::vector<FloatTensor> tensors;
-  const Geometry& g = weights.geometry();
-  const auto add_linear = [&](const std::string& name, const LinearWeights& linear) {
-    tensors.push_back({name + ".weight", {linear.outputs, linear.inputs}, linear.weight});
-    tensors.push_back({name + ".bias", {linear.outputs}, linear.bias});
-  };
-  const auto add_norm = [&](const std::string& name, const NormWeights& norm) {
-    tensors.push_back({name + ".scale", {g.width}, norm.scale});
-    tensors.push_back({name + ".shift", {g.width}, norm.shift});
-  };
-  const auto stem = weights.read_stem();
-  add_linear("patch", stem.patch);
-  tensors.push_back({"special_tokens", {g.special_tokens, g.width}, stem.special_tokens});
-  tensors.push_back({"positions", {g.patches(), g.width}, stem.patch_positions});
-  std::vector<BlockWeights> blocks;
-  for (std::size_t i = 0; i < g.depth; ++i) blocks.push_back(weights.read_block(i));
-  for (std::size_t i = 0; i < g.depth; ++i) {
-    add_norm(fmt::format("{}.norm1", i), blocks[i].norm1);
-    add_linear(fmt::format("{}.qkv", i), blocks[i].qkv);
-    add_linear(fmt::format("{}.projection", i), blocks[i].projection);
-    add_norm(fmt::format("{}.norm2", i), blocks[i].norm2);
-    add_linear(fmt::format("{}.fc1", i), blocks[i].fc1);
-    add_linear(fmt::format("{}.fc2", i), blocks[i].fc2);
-  }
-  const auto final_norm = weights.read_final_norm();
-  add_norm("final_norm", final_norm);
-  const auto heads = weights.read_heads();
-  for (std::size_t i = 0; i < heads.size(); ++i) add_linear(fmt::format("head{}", i), heads[i]);
-  write_safetensors(path, tensors);
 }
 
 struct Setting {
@@ -162,27 +113,9 @@ json export_case(const UpdateCase& c, const Setting& setting, const test::Tempor
     tensors.push_back({"dropout", {steps, c.train.batch, hidden}, dropout});
   }
   write_safetensors(folder / (c.name + ".safetensors"), tensors);
-  const auto& prompts = c.adapter.prompts;
-  return {{"name", c.name},
-          {"geometry",
-           {{"depth", g.depth},
-            {"heads", g.heads},
-            {"special_tokens", g.special_tokens},
-            {"epsilon", g.layer_norm_epsilon}}},
-          {"head", to_string(c.adapter.head.kind)},
-          {"classes", kClasses},
-          {"mask", to_string(c.train.mask)},
-          {"batch", c.train.batch},
-          {"optimizer", describe(c.train.optimizer)},
-          {"prompts",
-           {{"selects", prompts.selects()},
-            {"count", prompts.count},
-            {"keys", to_string(prompts.keys)},
-            {"choice", to_string(prompts.choice)},
-            {"similarity_weight", prompts.similarity_weight}}},
-          {"labels", labels},
-          {"ranges", ranges},
-          {"orders", orders}};
+  json description = test::describe_training(c.adapter, c.train, g);
+  description.update({{"name", c.name}, {"labels", labels}, {"ranges", ranges}, {"orders", orders}});
+  return description;
 }
 
 struct OptimizerCase {
@@ -233,7 +166,8 @@ TEST(TrainOracle, OptimizersFollowPyTorchStepByStep) {
     write_safetensors(
         folder / (c.name + ".safetensors"),
         std::vector<FloatTensor>{{"a", shape, land.a}, {"b", shape, land.b}, {"w", shape, land.w}});
-    cases.push_back({{"name", c.name}, {"steps", kOptimizerSteps}, {"optimizer", describe(c.options)}});
+    cases.push_back(
+        {{"name", c.name}, {"steps", kOptimizerSteps}, {"optimizer", test::describe_optimizer(c.options)}});
   }
   run_oracle(folder, cases, json::array());
   for (const auto& c : kOptimizers) {
@@ -281,7 +215,7 @@ void export_updates(const test::TemporaryFolder& folder, json& cases) {
   for (const std::size_t specials : {1, 2}) {
     Geometry geometry = geometry_of_model("tiny");
     geometry.special_tokens = specials;
-    export_model(RandomWeights(geometry, 1), folder / fmt::format("model-{}.safetensors", specials));
+    test::export_model(RandomWeights(geometry, 1), folder / fmt::format("model-{}.safetensors", specials));
     const Setting setting(specials);
     for (const auto& c : update_cases()) {
       if (c.special_tokens == specials) cases.push_back(export_case(c, setting, folder));

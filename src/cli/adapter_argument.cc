@@ -1,0 +1,73 @@
+#include "cli/adapter_argument.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/quote.h"
+#include "cli/backbone_path.h"
+#include "dfrost/error.h"
+#include "run/config_file.h"
+
+namespace dfrost::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kNetworkFile = "network.safetensors";
+
+std::vector<fs::path> client_files(const fs::path& folder) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const auto name = entry.path().filename().string();
+    if (name.starts_with("client-") && name.ends_with(".safetensors")) files.push_back(entry.path());
+  }
+  // client-1000 comes after client-999.
+  std::ranges::sort(files, {}, [](const fs::path& p) { return std::pair(p.string().size(), p.string()); });
+  return files;
+}
+
+std::optional<RunConfig> config_beside(const fs::path& adapter_folder) {
+  const auto file = fs::absolute(adapter_folder).parent_path() / "config.toml";
+  if (!fs::exists(file)) return std::nullopt;
+  return load_config(file, {});
+}
+
+}  // namespace
+
+AdapterArgument find_adapters(const std::string& run_or_adapter) {
+  fs::path path = run_or_adapter;
+  if (path.filename().empty()) path = path.parent_path();  // a slash at the end
+  if (!fs::exists(path)) {
+    throw Error(ErrorCode::not_found, fmt::format("there is no {}", quote_name(run_or_adapter)),
+                "give the folder of a run, runs/NAME, or a file of its adapter folder")
+        .at(run_or_adapter);
+  }
+  if (!fs::is_directory(path)) return {path, {}, config_beside(fs::absolute(path).parent_path())};
+  const fs::path folder = fs::exists(path / kNetworkFile) ? path : path / "adapter";
+  if (fs::exists(folder / kNetworkFile)) {
+    return {folder / kNetworkFile, client_files(folder), config_beside(fs::absolute(folder))};
+  }
+  throw Error(ErrorCode::not_found, fmt::format("{} holds no adapters", path.string()),
+              fs::exists(path / "metrics.jsonl")
+                  ? "they are written when the run ends: go on with it by --resume"
+                  : "give the folder of a run, runs/NAME, or an adapter file")
+      .at(folder.string());
+}
+
+fs::path find_backbone_of(const AdapterArgument& argument, const AdapterCard& card,
+                          const std::string& given) {
+  if (!given.empty()) return find_backbone(given);
+  if (!argument.config) {
+    throw Error(ErrorCode::invalid_argument, "an adapter alone does not say where its backbone lies",
+                fmt::format("give it by --backbone; it was trained around {}", quote_name(card.backbone)))
+        .at(argument.file.string());
+  }
+  const fs::path path = find_backbone(argument.config->backbone.path.string());
+  if (fs::exists(path)) return path;
+  throw Error(ErrorCode::not_found, fmt::format("the backbone {} is no longer there", path.string()),
+              "say by --backbone where it is now")
+      .at(path.string());
+}
+
+}  // namespace dfrost::cli

@@ -1,0 +1,42 @@
+// Trained adapters at work: the backbone that a card asks for, pictures labelled as the card numbers its
+// classes, and what an adapter sees on a picture.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "backbone/checkpoint.h"
+#include "base/thread_pool.h"
+#include "data/image.h"
+#include "data/pool.h"
+#include "run/adapter_file.h"
+#include "train/training_step.h"
+
+namespace dfrost {
+
+// The checkpoint at the image size and with the heads that the adapter was trained with. Throws
+// (failed_precondition, with what the card names) where it is not that backbone.
+std::unique_ptr<Checkpoint> open_backbone_of(const AdapterCard& card, const std::filesystem::path& path);
+
+// By name; throws (not_found, with the nearest as a hint) where the card has none of that name.
+const CardDomain& find_domain(const AdapterCard& card, std::string_view name);
+
+// Data sets whose names are domains of the card; classes are found by their names, so that some may be
+// missing. Throws (failed_precondition) for a class that the adapter does not know.
+PooledSet open_pictures_for(const AdapterCard& card, const PoolOptions& options);
+
+// The logits of all classes for one picture, prepared as the card says.
+std::vector<float> logits_of(const Adapter& adapter, const ImageView& picture, Workspace& workspace,
+                             ThreadPool* threads);
+
+struct Prediction {
+  std::size_t class_index = 0;
+  double probability = 0;
+};
+// Softmax over the classes of `range` alone; the most probable first, at most `top` of them.
+std::vector<Prediction> best_predictions(std::span<const float> logits, ClassRange range, std::size_t top);
+
+}  // namespace dfrost

@@ -1,0 +1,36 @@
+#include "run/result_fingerprint.h"
+
+#include "base/content_hash.h"
+#include "run/config_file.h"
+
+namespace dfrost {
+namespace {
+
+// Without what changes no result, and without where things lie.
+std::string settings_text(RunConfig config, Precision precision) {
+  config.run = {.name = "", .seed = config.run.seed, .rounds = 0, .threads = 0, .checkpoint_every = 0};
+  config.backbone.path.clear();
+  config.backbone.precision = precision;
+  config.data.root.clear();
+  for (auto& domain : config.data.domains) domain.path.clear();
+  config.partition.file.clear();
+  config.evaluate = {};
+  config.diagnostics = {};
+  return to_toml(config);
+}
+
+}  // namespace
+
+std::string result_fingerprint(const RunConfig& config, const std::string& weights, Precision precision,
+                               const PooledSet& pool, const Partition& partition) {
+  ContentHash hash;
+  const std::string settings = settings_text(config, precision);
+  hash.add(std::span(settings));
+  hash.add(std::span(weights));
+  hash.add(std::span(pool.train.bytes));
+  hash.add(std::span(pool.train.labels));
+  for (const auto& client : partition.clients) hash.add(std::span(client));
+  return hash.hex();
+}
+
+}  // namespace dfrost

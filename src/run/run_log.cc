@@ -1,0 +1,83 @@
+#include "run/run_log.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <ctime>
+
+#include "base/file.h"
+
+namespace dfrost {
+namespace {
+
+std::string timed(std::string_view text) {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}  {}\n", fmt::gmtime(std::time(nullptr)), text);
+}
+
+std::string describe(const RoundRecord& r) {
+  std::string text = fmt::format("round {}: loss {:.4f}, consensus error {:.4g}, off-index mass {:.4g}",
+                                 r.round, r.train_loss, r.consensus_error, r.off_index_mass);
+  if (const auto& e = r.evaluation) {
+    text += fmt::format(", accuracy {:.2f} % masked, {:.2f} % unmasked, network model {:.2f} %",
+                        100 * e->accuracy_masked.mean, 100 * e->accuracy_unmasked.mean,
+                        100 * e->network_accuracy_masked);
+  }
+  return text + fmt::format("; {:.1f} s, {:.1f} MB sent", r.seconds.total(),
+                            static_cast<double>(r.sent_bytes) / 1e6);
+}
+
+}  // namespace
+
+RunLog::RunLog(std::filesystem::path file, RunObserver& watcher)
+    : file_(std::move(file)), watcher_(watcher) {}
+
+void RunLog::write(std::string_view text) {
+  if (!open_) {
+    waiting_ += timed(text);
+    return;
+  }
+  append_to_file(file_, timed(text));
+}
+
+void RunLog::write_if_possible(std::string_view text) noexcept {
+  try {
+    if (open_) write(text);
+  } catch (...) {  // the run already ends with a better reason
+  }
+}
+
+void RunLog::open() {
+  open_ = true;
+  if (!waiting_.empty()) append_to_file(file_, waiting_);
+  waiting_.clear();
+}
+
+void RunLog::on_note(const std::string& text) {
+  write(text);
+  watcher_.on_note(text);
+}
+
+void RunLog::on_ready(const RunConfig& config, const Federation& federation, const Backbone& backbone) {
+  write(fmt::format("{}: method {}, seed {}, {} clients, {} training pictures of {} domains, rounds {} to {}",
+                    config.run.name, config.method.name, config.run.seed, federation.clients().size(),
+                    federation.pool().train.size(), federation.pool().domains.size(),
+                    federation.rounds_done() + 1, config.run.rounds));
+  write(fmt::format("backbone {}, {} on {} thread{}", config.backbone.path.string(),
+                    to_string(backbone.precision()), federation.threads(),
+                    federation.threads() == 1 ? "" : "s"));
+  watcher_.on_ready(config, federation, backbone);
+}
+
+void RunLog::on_round(const RoundRecord& record) {
+  write(describe(record));
+  const auto warn = [&](std::size_t count, std::string_view what) {
+    if (count > 0) write(fmt::format("warning: round {}: {} {}", record.round, count, what));
+  };
+  warn(record.diverged_clients, "clients diverged and kept the state they had");
+  warn(record.refused_messages, "messages were refused");
+  warn(record.missing_messages, "messages did not come");
+  if (record.theory) warn(record.theory->violated, "merges broke the bound of Theorem 1");
+  watcher_.on_round(record);
+}
+
+}  // namespace dfrost

@@ -1,0 +1,37 @@
+#include "run/write_adapters.h"
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "run/adapter_file.h"
+
+namespace dfrost {
+
+void write_adapters(const std::filesystem::path& folder, const Federation& federation,
+                    const RunConfig& config, const Backbone& backbone, const Preprocessing& preprocessing,
+                    const std::string& weights) {
+  std::filesystem::create_directories(folder);
+  AdapterCard card;
+  card.method = config.method.name;
+  card.round = federation.rounds_done();
+  card.seed = config.run.seed;
+  card.backbone = config.backbone.path.filename().string();
+  card.fingerprint = weights;
+  card.precision = backbone.precision();
+  card.geometry = backbone.geometry();
+  card.preprocessing = preprocessing;
+  card.mask = config.train.mask;
+  for (const auto& domain : federation.pool().domains) {
+    card.domains.push_back({domain.name, static_cast<std::size_t>(domain.first_class), domain.class_names});
+  }
+  const auto write = [&](const std::string& name, const Client& client) {
+    card.model = name;
+    card.adapter = client.adapter;
+    write_adapter(folder / (name + ".safetensors"), card, client.state);
+  };
+  for (const auto& client : federation.clients()) write(fmt::format("client-{:03}", client.id), client);
+  write("network", federation.network_model());
+  write_file_atomically(folder / "card.json", to_json(card).dump(2) + "\n");
+}
+
+}  // namespace dfrost

@@ -1,0 +1,204 @@
+// run_experiment() and what it leaves on disk, from files to files.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "base/file.h"
+#include "run/adapter_use.h"
+#include "run/evaluation.h"
+#include "run/pooled_samples.h"
+#include "run/small_experiment.h"
+
+namespace dfrost {
+namespace {
+
+namespace fs = std::filesystem;
+using test::SmallExperiment;
+using test::StoppingObserver;
+
+std::string adapter_bytes(const SmallExperiment& experiment) {
+  return read_text_file(experiment.run_folder() / "adapter/network.safetensors") +
+         read_text_file(experiment.run_folder() / "adapter/client-003.safetensors");
+}
+
+void stop_after(const SmallExperiment& experiment, std::size_t rounds) {
+  StoppingObserver stopping(rounds);
+  test::expect_error(ErrorCode::cancelled, "stopped", [&] { experiment.run(stopping); });
+}
+
+std::size_t count_of(const std::string& text, const std::string& word) {
+  std::size_t count = 0;
+  for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++count;
+  return count;
+}
+
+TEST(RunExperiment, GoesOnWhenBackboneAndPicturesHaveMoved) {
+  StoppingObserver observer;
+  SmallExperiment whole;
+  whole.run(observer);
+  SmallExperiment moved;
+  stop_after(moved, 1);
+  fs::rename(moved.folder / "model.safetensors", moved.folder / "elsewhere.safetensors");
+  fs::rename(moved.folder / "warm", moved.folder / "new place");
+  moved.config.backbone.path = moved.folder / "elsewhere.safetensors";
+  moved.config.data.domains[0].path = moved.folder / "new place";
+  moved.config.run.threads = 2;
+  const auto result = moved.run(observer, true);
+  EXPECT_EQ(result.totals.rounds, 3u);
+  EXPECT_EQ(observer.notes.back(), "resumed after round 1");
+  // All but the backbone's name in the card is the same.
+  const auto ours = read_adapter(whole.run_folder() / "adapter/network.safetensors");
+  const auto theirs = read_adapter(moved.run_folder() / "adapter/network.safetensors");
+  EXPECT_EQ(ours.state.values, theirs.state.values);
+}
+
+TEST(RunExperiment, RefusesToGoOnWithOtherWeightsPicturesOrSettings) {
+  StoppingObserver observer;
+  SmallExperiment experiment;
+  stop_after(experiment, 1);
+  const auto expect_refused = [&](const SmallExperiment& other) {
+    test::expect_error(ErrorCode::failed_precondition, "other settings", [&] {
+      run_experiment(other.config, {experiment.run_folder(), true}, observer);
+    });
+  };
+  SmallExperiment other;
+  test::write_random_checkpoint(other.folder / "model.safetensors", 2);
+  expect_refused(other);
+  SmallExperiment pictures;
+  test::write_squares(pictures.folder / "warm/train.bin", 4, 9);
+  expect_refused(pictures);
+  SmallExperiment settings;
+  settings.config.train.batch = 5;
+  expect_refused(settings);
+  EXPECT_EQ(experiment.run(observer, true).totals.rounds, 3u);
+}
+
+TEST(RunExperiment, LogsRoundsStopsAndResumptions) {
+  StoppingObserver observer;
+  const SmallExperiment experiment;
+  stop_after(experiment, 2);
+  experiment.run(observer, true);
+  const auto log = read_text_file(experiment.run_folder() / "run.log");
+  EXPECT_EQ(count_of(log, "stopped: stopped by the test"), 1u);
+  EXPECT_EQ(count_of(log, "resumed after round 2"), 1u);
+  EXPECT_EQ(count_of(log, "  round 3: loss "), 1u);
+  EXPECT_EQ(count_of(log, "ended; adapters written"), 1u);
+  std::istringstream lines(log);
+  for (std::string line; std::getline(lines, line);) {
+    ASSERT_GT(line.size(), 22u);
+    EXPECT_EQ(line.substr(19, 3), "Z  ") << line;  // 2026-01-31T23:59:59Z
+  }
+}
+
+TEST(RunExperiment, NamesAFullDiskAndLosesNothingByIt) {
+  StoppingObserver observer;
+  const SmallExperiment experiment;
+  stop_after(experiment, 2);
+  const auto metrics = read_text_file(experiment.run_folder() / "metrics.jsonl");
+  const auto log = experiment.run_folder() / "run.log";
+  fs::remove(log);
+  fs::create_symlink("/dev/full", log);  // every write fails for want of space
+  test::expect_error(ErrorCode::resource_exhausted, "--resume", [&] { experiment.run(observer, true); });
+  EXPECT_EQ(read_text_file(experiment.run_folder() / "metrics.jsonl"), metrics);
+  fs::remove(log);
+  experiment.run(observer, true);
+  SmallExperiment whole;
+  whole.run(observer);
+  EXPECT_EQ(adapter_bytes(experiment), adapter_bytes(whole));
+}
+
+TEST(RunExperiment, RefusesToStartOverWhenNoCheckpointCanBeRead) {
+  StoppingObserver observer;
+  const SmallExperiment experiment;
+  stop_after(experiment, 2);
+  const auto metrics = read_text_file(experiment.run_folder() / "metrics.jsonl");
+  for (const auto& file : fs::directory_iterator(experiment.run_folder() / "checkpoints"))
+    fs::resize_file(file.path(), 100);
+  test::expect_error(ErrorCode::data_loss, "none of the run's checkpoints",
+                     [&] { experiment.run(observer, true); });
+  EXPECT_EQ(read_text_file(experiment.run_folder() / "metrics.jsonl"), metrics);
+}
+
+TEST(RunExperiment, OfNoRoundsScoresTheUntrainedClients) {
+  StoppingObserver observer;
+  SmallExperiment experiment;
+  experiment.config.run.rounds = 0;
+  const auto result = experiment.run(observer);
+  ASSERT_TRUE(result.last.evaluation);
+  EXPECT_EQ(result.last.evaluation->clients.size(), 2u);
+  EXPECT_TRUE(fs::exists(experiment.run_folder() / "summary.json"));
+}
+
+TEST(RunExperiment, LeavesAdaptersThatScoreAsTheRunDid) {
+  StoppingObserver observer;
+  for (const std::size_t pool_size : {0, 5}) {
+    SmallExperiment experiment;
+    experiment.config.prompts.pool = pool_size;
+    const auto result = experiment.run(observer);
+    const auto adapter = read_adapter(experiment.run_folder() / "adapter/network.safetensors");
+    EXPECT_EQ(adapter.card.model, "network");
+    const auto checkpoint = open_backbone_of(adapter.card, experiment.config.backbone.path);
+    const auto backbone = make_backbone(*checkpoint, {.precision = Precision::fp32, .training = false});
+    const auto& config = experiment.config;
+    const auto pool = open_pictures_for(adapter.card, config.pool());
+    const PooledSamples samples(pool, pool.test, *backbone, adapter.card.preprocessing, 1 << 20);
+    Workspace workspace(*backbone);
+    const auto chosen = scored_samples(config.evaluate, pool, config.run.seed);
+    const auto score = evaluate(adapter.card.adapter, adapter.state, samples, chosen,
+                                {adapter.card.mask, config.evaluate.batch}, workspace);
+    EXPECT_EQ(score.total().samples, 20u);
+    EXPECT_EQ(score.total().accuracy_masked(), result.last.evaluation->network_accuracy_masked);
+    EXPECT_EQ(score.total().accuracy_unmasked(), result.last.evaluation->network_accuracy_unmasked);
+    EXPECT_EQ(score.total().loss(), result.last.evaluation->network_loss);
+
+    // One picture alone gives the class that counted in the score.
+    std::size_t correct = 0;
+    for (const std::size_t i : chosen) {
+      Image scratch;
+      const auto logits = logits_of(adapter, view_picture(pool.test, i, scratch), workspace, nullptr);
+      const auto& domain = adapter.card.domains[samples.domain(i)];
+      correct += best_predictions(logits, domain.range(), 1).front().class_index == samples.label(i) ? 1 : 0;
+    }
+    EXPECT_EQ(correct, score.total().correct_masked);
+  }
+}
+
+TEST(Adapter, IsRefusedAroundAnotherBackbone) {
+  StoppingObserver observer;
+  SmallExperiment experiment;
+  experiment.config.run.rounds = 1;
+  experiment.run(observer);
+  const auto adapter = read_adapter(experiment.run_folder() / "adapter/client-001.safetensors");
+  EXPECT_EQ(adapter.card.model, "client-001");
+  const auto other = experiment.folder / "other.safetensors";
+  test::write_random_checkpoint(other, 2);
+  test::expect_error(ErrorCode::failed_precondition, "other weights",
+                     [&] { open_backbone_of(adapter.card, other); });
+  test::expect_error(ErrorCode::failed_precondition, "model.safetensors",
+                     [&] { open_backbone_of(adapter.card, other); });
+}
+
+TEST(Adapter, FindsClassesByTheirNamesAndNamesWhatItDoesNotKnow) {
+  StoppingObserver observer;
+  SmallExperiment experiment;
+  experiment.config.run.rounds = 1;
+  experiment.run(observer);
+  const auto adapter = read_adapter(experiment.run_folder() / "adapter/network.safetensors");
+  auto options = experiment.config.pool();
+  options.domains = {options.domains[1]};  // the second alone: its classes still are 10 … 19
+  const auto pool = open_pictures_for(adapter.card, options);
+  EXPECT_EQ(*std::ranges::min_element(pool.test.labels), 10);
+  EXPECT_EQ(*std::ranges::max_element(pool.test.labels), 19);
+  options.domains[0].name = "colt";
+  test::expect_error(ErrorCode::not_found, "did you mean 'cold'",
+                     [&] { open_pictures_for(adapter.card, options); });
+  auto renamed = adapter.card;
+  renamed.domains[1].class_names[4] = "four";
+  options.domains[0].name = "cold";
+  test::expect_error(ErrorCode::failed_precondition, "no class",
+                     [&] { open_pictures_for(renamed, options); });
+}
+
+}  // namespace
+}  // namespace dfrost

@@ -1,0 +1,119 @@
+"""Whole federations written independently in PyTorch and NumPy, in double, from the pictures' bytes on.
+
+    federation_oracle.py FOLDER
+
+FOLDER/cases.json lists them, FOLDER/model.safetensors is the frozen model, FOLDER/pictures.safetensors the training
+pictures. Of a case FOLDER/NAME.safetensors holds what is drawn at random and so cannot be recomputed: the clients' first
+values ("CLIENT/PART") and dropout factors ("dropout/ROUND/CLIENT"); data orders, partition and links are in its entry of
+cases.json. What every client holds after every round goes to FOLDER/NAME-after.safetensors ("ROUND/CLIENT/PART"), and the
+network model's head beside it ("network/PART").
+"""
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import torch
+from PIL import Image
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "train"))
+from oracle import Vit, load, outside_domains, save, train  # noqa: E402
+
+MEAN, STD = np.array([0.485, 0.456, 0.406]), np.array([0.229, 0.224, 0.225])
+PROMPTS = "prompt_embeddings"
+
+
+def preprocess(pictures, size, patch):
+    """[pictures, height, width, 3] bytes -> [pictures, patches, 3·patch²], patches and their colour planes row by row."""
+    resized = [Image.fromarray(p.astype(np.uint8)).resize((size, size), Image.BILINEAR) for p in pictures]
+    planes = (np.stack([np.asarray(p) for p in resized]) / 255 - MEAN) / STD
+    side = size // patch
+    cut = planes.reshape(len(planes), side, patch, side, patch, 3).transpose(0, 1, 3, 5, 2, 4)
+    return torch.tensor(cut.reshape(len(planes), side * side, 3 * patch * patch))
+
+
+def mixing_matrix(clients, links):
+    linked = np.zeros((clients, clients))
+    for a, b in links:
+        linked[a, b] = linked[b, a] = 1
+    degrees = linked.sum(1)
+    weights = linked / (1 + np.maximum.outer(degrees, degrees))
+    return weights + np.diag(1 - weights.sum(1))
+
+
+def transport_merge(options, sets, weights, start):
+    """The alternation of the paper's eq. P_subproblem and update_phi over all rows of all sets."""
+    rows = np.concatenate(sets)
+    mass = np.concatenate([np.full(len(s), w / len(s)) for s, w in zip(sets, weights)])
+    phi = start
+    for _ in range(options["steps"]):
+        cost = ((rows[:, None] - phi[None]) ** 2).sum(2) / (2 * options["sigma2"])
+        scores = -cost / options["epsilon"]
+        plan = np.exp(scores - scores.max(1, keepdims=True))
+        plan *= mass[:, None] / plan.sum(1, keepdims=True)
+        phi = plan.T @ rows / (plan.sum(0) + options["lambda"])[:, None]
+    return phi
+
+
+def merge_client(options, u, trained, previous, weights):
+    """What client u holds after the exchange; `weights` is its row of the mixing matrix."""
+    senders = [u] + [v for v in range(len(trained)) if v != u and weights[v] > 0]
+    own = trained[u]
+    if len(senders) == 1:
+        return own
+    row = weights[senders]
+    merged = {}
+    for name, values in own.items():
+        if name == PROMPTS and options["kind"] == "ot":
+            start = previous if options["init"] == "previous" else values
+            shares = row if options["weights"] == "mixing" else np.full(len(senders), 1 / len(senders))
+            merged[name] = transport_merge(options, [trained[v][name] for v in senders], shares, start)
+        elif name == PROMPTS or options["head"] == "average":
+            merged[name] = sum(w * trained[v][name] for w, v in zip(row, senders))
+        else:
+            merged[name] = values
+    return merged
+
+
+def train_client(vit, case, values, samples, orders, dropout):
+    state = {name: torch.tensor(value).requires_grad_() for name, value in values.items()}
+    train(vit, case, state, samples, orders, dropout)
+    return {name: tensor.detach().numpy() for name, tensor in state.items()}
+
+
+def federation(vit, case, inputs, patches, queries):
+    clients = case["clients"]
+    states = [{name.split("/")[1]: t.numpy() for name, t in inputs.items() if name.startswith(f"{u}/")}
+              for u in range(len(clients))]
+    after = {}
+    for number, network in enumerate(case["rounds"]):
+        before, trained = states, list(states)
+        for u in network["active"]:
+            mine = torch.tensor(clients[u]["samples"])
+            labels = torch.tensor([case["labels"][i] for i in mine])
+            outside = outside_domains([case["ranges"][i] for i in mine], case["classes"])
+            own = {**case, "prompts": {**case["prompts"], "count": clients[u]["count"]}}
+            trained[u] = train_client(vit, own, states[u], (patches[mine], queries[mine], labels, outside),
+                                      network["orders"][u], inputs.get(f"dropout/{number + 1}/{u}"))
+        weights = mixing_matrix(len(clients), network["links"])
+        states = [merge_client(case["merge"], u, trained, before[u][PROMPTS], weights[u]) for u in range(len(clients))]
+        for u, state in enumerate(states):
+            after.update({f"{number + 1}/{u}/{name}": torch.tensor(values) for name, values in state.items()})
+    for name in states[0]:
+        if name != PROMPTS:
+            after[f"network/{name}"] = torch.tensor(np.mean([state[name] for state in states], 0))
+    return after
+
+
+def main(folder):
+    cases = json.loads((folder / "cases.json").read_text())
+    pixels = preprocess(load(folder / "pictures.safetensors")["bytes"].numpy(), cases["image_size"], cases["patch_size"])
+    vit = Vit(load(folder / "model.safetensors"), cases["federations"][0]["geometry"])
+    patches = vit.embed(pixels)
+    queries = vit.features(patches, torch.zeros(0, patches.shape[-1]))[:, 0]
+    for case in cases["federations"]:
+        inputs = load(folder / f"{case['name']}.safetensors")
+        save(folder / f"{case['name']}-after.safetensors", federation(vit, case, inputs, patches, queries))
+
+
+main(Path(sys.argv[1]))

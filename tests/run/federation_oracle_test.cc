@@ -1,0 +1,249 @@
+// Two rounds of four clients, method by method, against the same federations in PyTorch and NumPy
+// (federation_oracle.py), which runs once for all of them.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "network/faults.h"
+#include "run/config_presets.h"
+#include "run/small_federation.h"
+#include "support/support.h"
+#include "train/head.h"
+#include "train/oracle_export.h"
+
+namespace dfrost {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kRounds = 2, kPerClass = 5;
+
+struct Case {
+  std::string name;
+  RunConfig config;
+};
+
+RunConfig config_of(const std::string& method) {
+  auto config = test::small_config();
+  apply_method(config, method);
+  config.run.rounds = kRounds;
+  config.partition.clients_per_domain = 2;
+  config.network.topology = {.kind = TopologyKind::erdos_renyi, .degree = 2};  // so that weights differ
+  config.train.batch = 4;
+  config.train.epochs = std::min<std::size_t>(config.train.epochs, 2);
+  test::enlarge_steps(config.train.optimizer);
+  config.prompts.count = 4;
+  if (config.prompts.pool != 0) config.prompts.pool = 6;
+  config.prompts.init = PromptInit::independent;
+  return config;
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const auto& method : method_presets()) all.push_back({method.name, config_of(method.name)});
+  const auto add = [&](const char* name, const char* method, const auto& change) {
+    all.push_back({name, config_of(method)});
+    change(all.back().config);
+  };
+  add("adam-average", "dfrost", [](RunConfig& c) { c.merge.kind = MergeKind::average; });
+  add("sam-transport", "dfedsam", [](RunConfig& c) { c.merge.kind = MergeKind::ot; });
+  add("budgets", "dfrost", [](RunConfig& c) { c.prompts.counts = {4, 2, 3}; });
+  add("soft", "dfrost", [](RunConfig& c) {
+    c.merge.epsilon = 2;
+    c.merge.lambda = 0.05;
+    c.merge.sigma2 = 2;
+    c.merge.steps = 20;
+  });
+  add("pfpt", "dfrost", [](RunConfig& c) { c.head.kind = HeadKind::pfpt; });
+  add("mlp", "dfedavgm", [](RunConfig& c) {
+    c.head.kind = HeadKind::mlp;
+    c.head.hidden = {20, 12};
+  });
+  add("faults", "dfrost", [](RunConfig& c) {
+    c.network.topology.kind = TopologyKind::full;
+    c.network.faults = {.link_failure = 0.3, .active_clients = 3};
+    c.merge.weights = SenderWeights::mixing;
+    c.merge.init = MergeInit::previous;
+    c.merge.head = HeadMerge::own;
+    c.train.mask = ClassMask::none;
+  });
+  return all;
+}
+
+Federation make(const RunConfig& config) {
+  Preprocessing how;
+  how.resize = how.crop = test::tiny_backbone().geometry().image_size;
+  return {config, test::tiny_backbone(), how, test::coloured_squares(kPerClass, 1)};
+}
+
+// Prompts larger than their first size, at which features hardly depend on them.
+void enlarge_prompts(Federation& federation) {
+  auto values = federation.values();
+  std::size_t first = 0;
+  for (const auto& client : federation.clients()) {
+    const auto& part = client.state.layout.at(kPromptPart);
+    for (std::size_t i = 0; i < part.size; ++i) values[first + part.offset + i] *= 5;
+    first += client.state.values.size();
+  }
+  federation.restore(0, values);
+}
+
+// All factors that a client's round draws, [steps, batch, hidden].
+std::vector<float> dropout_of(const RunConfig& config, const RandomKey& key, std::size_t samples,
+                              std::size_t hidden, std::size_t& steps) {
+  const std::size_t batch = config.train.batch;
+  steps = (samples + batch - 1) / batch * config.train.epochs;
+  std::vector<float> factors(steps * batch * hidden);
+  for (std::size_t step = 0; step < steps; ++step) {
+    draw_dropout(key, step, config.head.dropout, {factors.data() + step * batch * hidden, batch, hidden});
+  }
+  return factors;
+}
+
+json export_round(const RunConfig& config, const Federation& federation, std::size_t round) {
+  const auto& clients = federation.partition().clients;
+  const Topology topology(config.network.topology, clients.size(), config.run.seed);
+  const auto network = draw_round(topology, config.network.faults, round);
+  json active = json::array(), links = json::array(), orders = json::array();
+  for (std::size_t u = 0; u < clients.size(); ++u) {
+    if (network.active[u]) active.push_back(u);
+    RandomStream stream = data_order({config.run.seed, u, round});
+    orders.push_back(json::array());
+    for (std::size_t epoch = 0; epoch < config.train.epochs; ++epoch)
+      orders.back().push_back(stream.permutation(clients[u].size()));
+  }
+  for (const auto& [a, b] : network.graph.edges()) links.push_back({a, b});
+  if (config.method.cooperation == Cooperation::none) links = json::array();
+  return {{"active", active}, {"links", links}, {"orders", orders}};
+}
+
+void export_values(const Case& c, const Federation& federation, const std::filesystem::path& path) {
+  std::vector<FloatTensor> tensors;
+  std::vector<std::vector<float>> dropout;
+  dropout.reserve(kRounds * federation.clients().size());
+  for (const auto& client : federation.clients()) {
+    for (auto& tensor : tensors_of(client.state)) {
+      tensor.name = fmt::format("{}/{}", client.id, tensor.name);
+      tensors.push_back(tensor);
+    }
+    if (!drops_out(client.adapter.head)) continue;
+    const std::size_t hidden =
+        head_layers(client.adapter.head, test::tiny_backbone().geometry()).front().outputs;
+    for (std::size_t round = 1; round <= kRounds; ++round) {
+      std::size_t steps = 0;
+      dropout.push_back(dropout_of(c.config, {c.config.run.seed, client.id, round},
+                                   federation.partition().clients[client.id].size(), hidden, steps));
+      tensors.push_back({fmt::format("dropout/{}/{}", round, client.id),
+                         {steps, c.config.train.batch, hidden},
+                         dropout.back()});
+    }
+  }
+  write_safetensors(path, tensors);
+}
+
+json export_case(const Case& c, const Federation& federation, const test::TemporaryFolder& folder) {
+  export_values(c, federation, folder / (c.name + ".safetensors"));
+  const auto& pool = federation.pool();
+  const auto& merge = c.config.merge;
+  json description = test::describe_training(federation.clients().front().adapter, c.config.train,
+                                             test::tiny_backbone().geometry());
+  description.update({{"name", c.name},
+                      {"labels", pool.train.labels},
+                      {"ranges", json::array()},
+                      {"clients", json::array()},
+                      {"rounds", json::array()},
+                      {"merge",
+                       {{"kind", merge.kind == MergeKind::ot ? "ot" : "average"},
+                        {"epsilon", merge.epsilon},
+                        {"lambda", merge.lambda},
+                        {"sigma2", merge.sigma2},
+                        {"steps", merge.steps},
+                        {"init", merge.init == MergeInit::previous ? "previous" : "own"},
+                        {"weights", to_string(merge.weights)},
+                        {"head", to_string(merge.head)}}}});
+  for (const auto& domain : pool.domains) {
+    for (std::size_t i = 0; i < domain.train_count; ++i)
+      description["ranges"].push_back({domain.first_class, domain.class_names.size()});
+  }
+  for (const auto& client : federation.clients()) {
+    description["clients"].push_back(
+        {{"samples", federation.partition().clients[client.id]}, {"count", client.adapter.prompts.count}});
+  }
+  for (std::size_t round = 1; round <= kRounds; ++round)
+    description["rounds"].push_back(export_round(c.config, federation, round));
+  return description;
+}
+
+void export_pictures(const PooledSet& pool, const std::filesystem::path& path) {
+  const std::vector<float> bytes(pool.train.bytes.begin(), pool.train.bytes.end());
+  const FloatTensor tensor{"bytes", {pool.train.size(), 8, 8, 3}, bytes};
+  write_safetensors(path, std::span(&tensor, 1));
+}
+
+// Within 1e-4 each, and the error small beside the way from the first values, but for fp32's rounding of what
+// was only averaged.
+void expect_near(const std::string& what, std::span<const float> ours, std::span<const float> theirs,
+                 std::span<const float> first) {
+  double largest = 0, error = 0, way = 0;
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    const double difference = static_cast<double>(ours[i]) - static_cast<double>(theirs[i]);
+    largest = std::max(largest, std::abs(difference));
+    error += difference * difference;
+    way += std::pow(static_cast<double>(theirs[i]) - static_cast<double>(first[i]), 2);
+  }
+  EXPECT_LT(largest, 1e-4) << what;
+  const double rounding = 1e-7 * std::sqrt(static_cast<double>(ours.size()));
+  EXPECT_LE(std::sqrt(error), 1e-3 * std::sqrt(way) + rounding) << what;
+}
+
+void expect_same_states(const std::string& prefix, const Client& client, std::span<const float> first,
+                        const Safetensors& theirs) {
+  for (const auto& part : client.state.layout.parts()) {
+    const std::string name = prefix + "/" + part.name;
+    if (!theirs.contains(name) && prefix == "network") continue;
+    expect_near(name, std::span(client.state.values).subspan(part.offset, part.size),
+                read_floats(theirs.at(name), name), first.subspan(part.offset, part.size));
+  }
+}
+
+TEST(FederationOracle, EveryMethodEndsWherePyTorchAndNumPyEnd) {
+  const test::TemporaryFolder folder;
+  const auto& geometry = test::tiny_backbone().geometry();
+  test::export_model(RandomWeights(geometry_of_model("tiny"), 1), folder / "model.safetensors");
+  export_pictures(test::coloured_squares(kPerClass, 1), folder / "pictures.safetensors");
+  json document = {{"image_size", geometry.image_size},
+                   {"patch_size", geometry.patch_size},
+                   {"federations", json::array()}};
+  for (const auto& c : cases()) {
+    auto federation = make(c.config);
+    enlarge_prompts(federation);
+    document["federations"].push_back(export_case(c, federation, folder));
+  }
+  write_file_atomically(folder / "cases.json", document.dump());
+  test::run_python("run/federation_oracle.py", fmt::format("'{}'", folder.path().string()));
+
+  for (const auto& c : cases()) {
+    SCOPED_TRACE(c.name);
+    const SafetensorsFile file(folder / (c.name + "-after.safetensors"));
+    auto federation = make(c.config);
+    enlarge_prompts(federation);
+    std::vector<std::vector<float>> first;
+    for (const auto& client : federation.clients()) first.push_back(client.state.values);
+    std::size_t messages = 0;
+    for (std::size_t round = 1; round <= kRounds; ++round) {
+      messages += federation.run_round().sent_messages;
+      for (const auto& client : federation.clients()) {
+        expect_same_states(fmt::format("{}/{}", round, client.id), client, first[client.id], file.content());
+      }
+    }
+    const std::vector<float> nothing(federation.network_model().state.values.size());
+    expect_same_states("network", federation.network_model(), nothing, file.content());
+    EXPECT_EQ(messages > 0, c.config.method.cooperation == Cooperation::peers);
+  }
+}
+
+}  // namespace
+}  // namespace dfrost
