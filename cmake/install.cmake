@@ -1,11 +1,12 @@
-# cmake --install: the executable, the public headers, and a CMake package with the optimal transport of prompt sets:
-# find_package(dfrost), then link dfrost::ot.
+# cmake --install: the executable, the backbone that comes with it, the public headers, and a CMake package with the
+# optimal transport of prompt sets: find_package(dfrost), then link dfrost::ot.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/dfrost)
 
 if(DFROST_ENGINE)
   install(TARGETS dfrost RUNTIME)
+  install(DIRECTORY share/dfrost TYPE DATA)
 endif()
 install(DIRECTORY include/dfrost TYPE INCLUDE)
 

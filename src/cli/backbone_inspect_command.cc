@@ -7,6 +7,7 @@
 
 #include "backbone/checkpoint.h"
 #include "backbone/weight_memory.h"
+#include "cli/backbone_path.h"
 #include "cli/checkpoint_options.h"
 #include "cli/command.h"
 #include "kernels/cpu.h"
@@ -110,7 +111,7 @@ void print_table(const std::string& file, const Checkpoint& checkpoint) {
 }
 
 void inspect(const InspectArguments& arguments) {
-  const auto checkpoint = open_checkpoint(arguments.file, arguments.options);
+  const auto checkpoint = open_checkpoint(find_backbone(arguments.file), arguments.options);
   if (arguments.json) return print_document(*checkpoint);
   print_table(arguments.file, *checkpoint);
 }
@@ -120,12 +121,15 @@ void inspect(const InspectArguments& arguments) {
 void add_backbone_inspect_command(CLI::App& backbone) {
   auto* command = add_command(
       backbone, "inspect", "What a checkpoint is, how much memory it takes, and how it will run here.",
-      {"dfrost backbone inspect model.safetensors                    one file, whoever saved it",
+      {"dfrost backbone inspect frost-mini                           the one that comes with dfrost",
+       "dfrost backbone inspect model.safetensors                    one file, whoever saved it",
        "dfrost backbone inspect vit_b_32.pth                         a state dict saved by PyTorch",
        "dfrost backbone inspect vit-base-patch16-224/                a folder from Hugging Face",
        "dfrost backbone inspect model.safetensors --image-size 384   as it would run on larger pictures"});
   auto arguments = std::make_shared<InspectArguments>();
-  command->add_option("file", arguments->file, "A .safetensors or .pth file, an index of shards, or a folder")
+  command
+      ->add_option("file", arguments->file,
+                   "A .safetensors or .pth file, an index of shards, a folder, or a name")
       ->required();
   add_checkpoint_options(*command, arguments->options);
   add_json_flag(*command, arguments->json);

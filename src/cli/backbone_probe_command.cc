@@ -8,6 +8,7 @@
 #include "backbone/checkpoint.h"
 #include "base/safetensors.h"
 #include "base/thread_pool.h"
+#include "cli/backbone_path.h"
 #include "cli/command.h"
 #include "data/preprocess.h"
 #include "dfrost/backbone.h"
@@ -106,11 +107,11 @@ std::vector<float> spread_gradient(const std::vector<float>& d_features, const G
 
 void probe(const ProbeArguments& arguments) {
   const auto precision = parse_precision(arguments.precision);
-  const std::size_t width = open_checkpoint(arguments.checkpoint)->geometry().width;
+  const auto checkpoint = find_backbone(arguments.checkpoint);
+  const std::size_t width = open_checkpoint(checkpoint)->geometry().width;
   const ProbeInput in = read_probe_input(arguments.input, width);
-  const auto backbone =
-      load_backbone(arguments.checkpoint,
-                    {.precision = precision, .training = !in.d_features.empty(), .image_size = in.size});
+  const auto backbone = load_backbone(
+      checkpoint, {.precision = precision, .training = !in.d_features.empty(), .image_size = in.size});
   const Geometry& g = backbone->geometry();
   ThreadPool threads;
   const auto patches = embed_images(*backbone, in, threads);
@@ -155,7 +156,8 @@ void add_backbone_probe_command(CLI::App& backbone) {
        "  in:  images [B,3,H,W] (normalised), prompts [n,d] or [B,n,d], feature_gradient [B,d] (optional)",
        "  out: features [B,d], logits [B,classes] where there is a head, prompt_gradient as prompts"});
   auto arguments = std::make_shared<ProbeArguments>();
-  command->add_option("checkpoint", arguments->checkpoint, "The checkpoint: a file or a folder")->required();
+  command->add_option("checkpoint", arguments->checkpoint, "The checkpoint: a file, a folder or a name")
+      ->required();
   command
       ->add_option("--input", arguments->input,
                    "safetensors with images and, optionally, prompts and gradient")

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "cli/backbone_path.h"
 #include "cli/command.h"
 #include "cli/progress_bar.h"
 #include "data/catalog.h"
@@ -41,8 +42,15 @@ void get_all(const GetArguments& arguments, std::span<const Source> sources, boo
   options.progress = [&](const DownloadProgress& progress) { bar.show(progress); };
   const std::string_view what = is_dataset ? "data set" : "checkpoint";
   // All names first: a slip in the last one should not be noticed after an hour of downloading.
-  for (const auto& name : arguments.names) find_source(sources, name, what);
+  std::vector<std::string> wanted;
   for (const auto& name : arguments.names) {
+    if (!is_dataset && find_shipped_backbone(name)) {
+      fmt::print("{}: comes with dfrost, nothing to fetch\n", name);
+      continue;
+    }
+    wanted.push_back(find_source(sources, name, what).name);
+  }
+  for (const auto& name : wanted) {
     const Source& source = find_source(sources, name, what);
     const fs::path folder = fs::path(arguments.to) / name;
     if (!arguments.force && is_there(source, folder, is_dataset)) {
