@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "base/byte_reader.h"
+#include "base/malformed.h"
 #include "base/quote.h"
 #include "dfrost/error.h"
 
@@ -84,8 +85,6 @@ constexpr std::array kRefused = {
     NamedOpcode{'S', "STRING"},
 };
 
-[[noreturn]] void fail(const std::string& message) { throw Error(ErrorCode::data_loss, message); }
-
 [[noreturn]] void refuse(const std::string& message) {
   throw Error(ErrorCode::unimplemented, message,
               "only a plain state dict is read, and nothing in the file is executed; save one with "
@@ -114,7 +113,7 @@ class Machine {
 
   PickleValue pop() {
     if (stack_.empty() || stack_.back().kind == PickleKind::mark) {
-      fail(fmt::format("the pickle takes a value from an empty stack at byte {}", reader_.position()));
+      malformed(fmt::format("the pickle takes a value from an empty stack at byte {}", reader_.position()));
     }
     const PickleValue value = stack_.back();
     stack_.pop_back();
@@ -129,7 +128,8 @@ class Machine {
   std::vector<PickleValue> pop_to_mark() {
     const auto mark = std::find_if(stack_.rbegin(), stack_.rend(),
                                    [](const PickleValue& value) { return value.kind == PickleKind::mark; });
-    if (mark == stack_.rend()) fail(fmt::format("the pickle has no mark at byte {}", reader_.position()));
+    if (mark == stack_.rend())
+      malformed(fmt::format("the pickle has no mark at byte {}", reader_.position()));
     std::vector<PickleValue> values(mark.base(), stack_.end());
     stack_.erase(mark.base() - 1, stack_.end());
     return values;
@@ -206,7 +206,8 @@ class Machine {
   void extend(PickleKind kind, const std::vector<PickleValue>& items) {
     const PickleValue target = top();
     if (target.kind != kind || (kind == PickleKind::dict && items.size() % 2 != 0)) {
-      fail(fmt::format("the pickle adds items to what cannot hold them, at byte {}", reader_.position()));
+      malformed(
+          fmt::format("the pickle adds items to what cannot hold them, at byte {}", reader_.position()));
     }
     auto& held = const_cast<PickleObject*>(target.object)->items;  // this machine made it and still owns it
     held.insert(held.end(), items.begin(), items.end());
@@ -225,7 +226,8 @@ class Machine {
 
   PickleValue recall(std::uint32_t index) const {
     const auto found = memo_.find(index);
-    if (found == memo_.end()) fail(fmt::format("the pickle recalls memo {}, which was never stored", index));
+    if (found == memo_.end())
+      malformed(fmt::format("the pickle recalls memo {}, which was never stored", index));
     return found->second;
   }
 
@@ -246,7 +248,7 @@ class Machine {
         const auto name = pop();
         const auto module = pop();
         if (name.kind != PickleKind::text || module.kind != PickleKind::text)
-          fail("a global's name is not a text");
+          malformed("a global's name is not a text");
         push_global(module.text, name.text);
         return true;
       }

@@ -8,6 +8,7 @@
 
 #include "backbone/pickle.h"
 #include "backbone/zip.h"
+#include "base/malformed.h"
 #include "base/quote.h"
 #include "dfrost/error.h"
 
@@ -42,8 +43,6 @@ constexpr auto kGlobals = [] {
   return names;
 }();
 
-[[noreturn]] void fail(const std::string& message) { throw Error(ErrorCode::data_loss, message); }
-
 // The files of the archive that a state dict needs; all stand in one folder, named after the archive.
 struct Archive {
   ZipEntries entries;
@@ -68,7 +67,7 @@ Archive open_archive(std::span<const std::byte> bytes) {
       archive.folder = name.substr(0, slash + 1);
   }
   if (archive.find(std::string(kPickle)) == nullptr)
-    fail("the zip archive has no data.pkl: not a PyTorch archive");
+    malformed("the zip archive has no data.pkl: not a PyTorch archive");
   if (archive.find("constants.pkl") != nullptr) {
     throw Error(ErrorCode::unimplemented, "a TorchScript program, expected a state dict",
                 "save the weights alone: torch.save(torch.jit.load(path).state_dict(), new_path)");
@@ -98,7 +97,7 @@ class TensorBuilder {
 
  private:
   [[noreturn]] void malformed(std::string_view what) const {
-    fail(fmt::format("tensor {}: {} is not as PyTorch writes it", quote_name(name_), what));
+    malformed(fmt::format("tensor {}: {} is not as PyTorch writes it", quote_name(name_), what));
   }
 
   static const PickleObject* arguments_of(const PickleValue& value, std::string_view function) {
@@ -110,7 +109,7 @@ class TensorBuilder {
   PthTensor build_tensor(const PickleValue& value) const {
     const auto* arguments = arguments_of(value, kRebuildTensor);
     if (arguments == nullptr)
-      fail(fmt::format("entry {} is not a tensor, expected a state dict", quote_name(name_)));
+      malformed(fmt::format("entry {} is not a tensor, expected a state dict", quote_name(name_)));
     if (arguments->items.size() < 4) malformed("its list of arguments");
     PthTensor tensor;
     tensor.bytes = storage(arguments->items[0], tensor.type);
@@ -140,13 +139,13 @@ class TensorBuilder {
     type = known->type;
     const auto* content = archive_.find(fmt::format("data/{}", id[2].text.substr(0, 200)));
     if (content == nullptr)
-      fail(
+      malformed(
           fmt::format("tensor {}: the archive has no data/{}", quote_name(name_), id[2].text.substr(0, 200)));
     std::size_t expected = 0;
     if (__builtin_mul_overflow(whole_number(id[4], "the storage's size"), size_of(type), &expected) ||
         content->size() != expected) {
-      fail(fmt::format("tensor {}: data/{} is {} bytes, expected {} values of {}", quote_name(name_),
-                       id[2].text.substr(0, 200), content->size(), id[4].integer, to_string(type)));
+      malformed(fmt::format("tensor {}: data/{} is {} bytes, expected {} values of {}", quote_name(name_),
+                            id[2].text.substr(0, 200), content->size(), id[4].integer, to_string(type)));
     }
     return *content;
   }
@@ -178,8 +177,9 @@ class TensorBuilder {
       fits = fits && last < held;
     }
     if (!fits) {
-      fail(fmt::format("tensor {}: shape {} with strides {} from {} does not lie in its {} stored values",
-                       quote_name(name_), to_string(tensor.shape), to_string(tensor.strides), offset, held));
+      malformed(
+          fmt::format("tensor {}: shape {} with strides {} from {} does not lie in its {} stored values",
+                      quote_name(name_), to_string(tensor.shape), to_string(tensor.strides), offset, held));
     }
   }
 
@@ -197,7 +197,7 @@ const PickleValue* lookup(const PickleValue& dict, std::string_view key) {
 }
 
 PickleValue find_state_dict(const PickleValue& root) {
-  if (root.kind != PickleKind::dict) fail("the pickle does not hold a dict, expected a state dict");
+  if (root.kind != PickleKind::dict) malformed("the pickle does not hold a dict, expected a state dict");
   for (const std::string_view key : {"model", "state_dict"}) {
     const auto* inner = lookup(root, key);
     if (inner != nullptr && inner->kind == PickleKind::dict) return *inner;
@@ -211,10 +211,10 @@ PthTensors parse(std::span<const std::byte> bytes) {
   const auto& items = find_state_dict(pickle.root).object->items;
   PthTensors tensors;
   for (std::size_t i = 0; i < items.size(); i += 2) {
-    if (items[i].kind != PickleKind::text) fail("the state dict has a key that is not a text");
+    if (items[i].kind != PickleKind::text) malformed("the state dict has a key that is not a text");
     const std::string name(items[i].text);
     if (!tensors.emplace(name, TensorBuilder(archive, name).build(items[i + 1])).second) {
-      fail(fmt::format("tensor {} appears twice", quote_name(name)));
+      malformed(fmt::format("tensor {} appears twice", quote_name(name)));
     }
   }
   return tensors;

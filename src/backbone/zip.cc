@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "base/byte_reader.h"
+#include "base/malformed.h"
 #include "base/quote.h"
 #include "dfrost/error.h"
 
@@ -35,13 +36,11 @@ struct Entry {
   std::uint64_t local_offset = 0;
 };
 
-[[noreturn]] void fail(const std::string& message) { throw Error(ErrorCode::data_loss, message); }
-
 std::span<const std::byte> slice(std::span<const std::byte> archive, std::uint64_t offset, std::uint64_t size,
                                  const std::string& what) {
   if (offset > archive.size() || size > archive.size() - offset) {
-    fail(fmt::format("{} ({} bytes at {}) lies outside the archive's {} bytes: the file is truncated", what,
-                     size, offset, archive.size()));
+    malformed(fmt::format("{} ({} bytes at {}) lies outside the archive's {} bytes: the file is truncated",
+                          what, size, offset, archive.size()));
   }
   return archive.subspan(offset, size);
 }
@@ -59,14 +58,14 @@ std::size_t find_end_record(std::span<const std::byte> archive) {
       if (record.number<std::uint16_t>() == comment) return last - comment;
     }
   }
-  fail("the zip archive has no directory at its end: the file is truncated, or not a zip archive");
+  malformed("the zip archive has no directory at its end: the file is truncated, or not a zip archive");
 }
 
 Directory read_end64_record(std::span<const std::byte> archive, std::uint64_t offset) {
   constexpr std::size_t kEnd64Bytes = 56;
   ByteReader record(slice(archive, offset, kEnd64Bytes, "the zip64 end record"), "the zip64 end record");
   if (record.number<std::uint32_t>() != kEnd64Signature)
-    fail(fmt::format("no zip64 end record at byte {}", offset));
+    malformed(fmt::format("no zip64 end record at byte {}", offset));
   record.take(8 + 2 + 2 + 4 + 4 + 8);  // its size, versions, disks, entries on this disk
   Directory directory;
   directory.entries = record.number<std::uint64_t>();
@@ -111,7 +110,7 @@ void read_zip64_numbers(std::span<const std::byte> extra, std::uint64_t& size, s
 
 Entry read_entry(ByteReader& directory) {
   if (directory.number<std::uint32_t>() != kEntrySignature) {
-    fail(fmt::format("the zip directory has no entry at its byte {}", directory.position() - 4));
+    malformed(fmt::format("the zip directory has no entry at its byte {}", directory.position() - 4));
   }
   directory.take(2 + 2);  // versions
   const auto flags = directory.number<std::uint16_t>();
@@ -144,7 +143,7 @@ std::span<const std::byte> content_of(std::span<const std::byte> archive, const 
   const std::string what = fmt::format("zip entry {}", quote_name(entry.name));
   ByteReader local(slice(archive, entry.local_offset, kLocalBytes, what), what);
   if (local.number<std::uint32_t>() != kLocalSignature) {
-    fail(fmt::format("{} has no header at byte {}", what, entry.local_offset));
+    malformed(fmt::format("{} has no header at byte {}", what, entry.local_offset));
   }
   local.take(22);
   const std::uint64_t name_bytes = local.number<std::uint16_t>();
@@ -161,7 +160,7 @@ ZipEntries stored_zip_entries(std::span<const std::byte> archive) {
   for (std::uint64_t i = 0; i < where.entries; ++i) {
     const Entry entry = read_entry(directory);
     if (!entries.emplace(entry.name, content_of(archive, entry)).second) {
-      fail(fmt::format("zip entry {} appears twice", quote_name(entry.name)));
+      malformed(fmt::format("zip entry {} appears twice", quote_name(entry.name)));
     }
   }
   return entries;

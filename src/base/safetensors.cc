@@ -8,6 +8,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "base/malformed.h"
 #include "base/quote.h"
 #include "base/safetensors_header.h"
 #include "base/suggest.h"
@@ -19,23 +20,21 @@ namespace {
 constexpr std::size_t kLengthBytes = 8;
 constexpr std::size_t kLongestHeader = 100'000'000;
 
-[[noreturn]] void fail(const std::string& message) { throw Error(ErrorCode::data_loss, message); }
-
 std::string_view header_text(std::span<const std::byte> bytes) {
   if (bytes.size() < kLengthBytes) {
-    fail(fmt::format("{} bytes are too few for a safetensors file, expected at least {}", bytes.size(),
-                     kLengthBytes));
+    malformed(fmt::format("{} bytes are too few for a safetensors file, expected at least {}", bytes.size(),
+                          kLengthBytes));
   }
   std::uint64_t length = 0;
   std::memcpy(&length, bytes.data(), kLengthBytes);
   if (length > kLongestHeader) {
-    fail(fmt::format(
+    malformed(fmt::format(
         "the header claims {} bytes, expected at most {}: not a safetensors file, or a damaged one", length,
         kLongestHeader));
   }
   if (length > bytes.size() - kLengthBytes) {
-    fail(fmt::format("the header claims {} bytes, but only {} follow: the file is truncated", length,
-                     bytes.size() - kLengthBytes));
+    malformed(fmt::format("the header claims {} bytes, but only {} follow: the file is truncated", length,
+                          bytes.size() - kLengthBytes));
   }
   return {reinterpret_cast<const char*>(bytes.data()) + kLengthBytes, static_cast<std::size_t>(length)};
 }
@@ -44,18 +43,18 @@ TensorView view_of(const std::string& name, SafetensorsEntry& entry, std::span<c
   const std::size_t begin = entry.offsets->front();
   const std::size_t end = entry.offsets->back();
   if (begin > end || end > data.size()) {
-    fail(fmt::format("tensor {}: data_offsets [{}, {}] do not lie in the {} bytes of data{}",
-                     quote_name(name), begin, end, data.size(),
-                     begin > end ? "" : ": the file is truncated"));
+    malformed(fmt::format("tensor {}: data_offsets [{}, {}] do not lie in the {} bytes of data{}",
+                          quote_name(name), begin, end, data.size(),
+                          begin > end ? "" : ": the file is truncated"));
   }
   const auto count = element_count(*entry.shape);
   std::size_t expected = 0;
   if (!count || __builtin_mul_overflow(*count, size_of(*entry.type), &expected)) {
-    fail(fmt::format("tensor {}: shape {} is too large", quote_name(name), to_string(*entry.shape)));
+    malformed(fmt::format("tensor {}: shape {} is too large", quote_name(name), to_string(*entry.shape)));
   }
   if (end - begin != expected) {
-    fail(fmt::format("tensor {}: data_offsets span {} bytes, expected {} for {} {}", quote_name(name),
-                     end - begin, expected, to_string(*entry.type), to_string(*entry.shape)));
+    malformed(fmt::format("tensor {}: data_offsets span {} bytes, expected {} for {} {}", quote_name(name),
+                          end - begin, expected, to_string(*entry.type), to_string(*entry.shape)));
   }
   return {*entry.type, std::move(*entry.shape), data.subspan(begin, expected)};
 }
@@ -76,14 +75,14 @@ void check_tiling(const Safetensors& content, std::span<const std::byte> data) {
   for (const auto* entry : in_order) {
     const auto [begin, end] = range(entry);
     if (begin != reached) {
-      fail(fmt::format("tensor {} begins at byte {} of the data, expected {}: {}", quote_name(entry->first),
-                       begin, reached,
-                       begin < reached ? "it overlaps another tensor" : "there is a hole before it"));
+      malformed(fmt::format("tensor {} begins at byte {} of the data, expected {}: {}",
+                            quote_name(entry->first), begin, reached,
+                            begin < reached ? "it overlaps another tensor" : "there is a hole before it"));
     }
     reached = end;
   }
   if (reached != data.size()) {
-    fail(fmt::format(
+    malformed(fmt::format(
         "the tensors end at byte {} of the data, expected {}: there are bytes that belong to none", reached,
         data.size()));
   }

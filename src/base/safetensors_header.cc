@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/malformed.h"
 #include "base/quote.h"
 #include "dfrost/error.h"
 
@@ -11,8 +12,6 @@ namespace dfrost {
 namespace {
 
 constexpr std::size_t kMostDimensions = 16;
-
-[[noreturn]] void fail(const std::string& message) { throw Error(ErrorCode::data_loss, message); }
 
 // Follows the header through the five places it can be in. Anything that the place does not allow throws, so
 // nesting cannot go deeper than tensor → array.
@@ -25,7 +24,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
       case Level::header: open_entry(name); break;
       case Level::metadata:
         if (header_.metadata.contains(name))
-          fail(fmt::format("metadata key {} appears twice", quote_name(name)));
+          malformed(fmt::format("metadata key {} appears twice", quote_name(name)));
         metadata_value_ = &header_.metadata[name];
         break;
       default: open_field(name);
@@ -57,8 +56,8 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
 
   bool end_array() override {
     if (field_ == Field::offsets && entry_->offsets->size() != 2) {
-      fail(fmt::format("tensor {}: data_offsets has {} numbers, expected 2 (begin and end)",
-                       quote_name(name_), entry_->offsets->size()));
+      malformed(fmt::format("tensor {}: data_offsets has {} numbers, expected 2 (begin and end)",
+                            quote_name(name_), entry_->offsets->size()));
     }
     level_ = Level::tensor;
     return true;
@@ -68,7 +67,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
     if (level_ != Level::array) unexpected("a number");
     auto& numbers = field_ == Field::shape ? *entry_->shape : *entry_->offsets;
     if (numbers.size() == kMostDimensions) {
-      fail(fmt::format("tensor {}: more than {} numbers in a list", quote_name(name_), kMostDimensions));
+      malformed(fmt::format("tensor {}: more than {} numbers in a list", quote_name(name_), kMostDimensions));
     }
     numbers.push_back(value);
     return true;
@@ -98,7 +97,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   bool binary(binary_t&) override { unexpected("binary data"); }
 
   bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
-    fail(fmt::format("the header is not valid JSON at its byte {}", position));
+    malformed(fmt::format("the header is not valid JSON at its byte {}", position));
   }
 
  private:
@@ -108,12 +107,12 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   void open_entry(const std::string& name) {
     name_ = name;
     if (name == "__metadata__") {
-      if (has_metadata_) fail("__metadata__ appears twice in the header");
+      if (has_metadata_) malformed("__metadata__ appears twice in the header");
       has_metadata_ = true;
       return;
     }
     const auto [entry, is_new] = header_.entries.try_emplace(name);
-    if (!is_new) fail(fmt::format("tensor {} appears twice in the header", quote_name(name)));
+    if (!is_new) malformed(fmt::format("tensor {} appears twice in the header", quote_name(name)));
     entry_ = &entry->second;
     field_ = Field::none;
   }
@@ -130,15 +129,15 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
       field_ = Field::offsets;
       twice = entry_->offsets.has_value();
     } else {
-      fail(fmt::format("tensor {}: unknown key {}, expected dtype, shape and data_offsets", quote_name(name_),
-                       quote_name(name)));
+      malformed(fmt::format("tensor {}: unknown key {}, expected dtype, shape and data_offsets",
+                            quote_name(name_), quote_name(name)));
     }
-    if (twice) fail(fmt::format("tensor {}: {} appears twice", quote_name(name_), name));
+    if (twice) malformed(fmt::format("tensor {}: {} appears twice", quote_name(name_), name));
   }
 
   void check_complete() const {
     const auto require = [this](bool present, std::string_view what) {
-      if (!present) fail(fmt::format("tensor {}: {} is missing", quote_name(name_), what));
+      if (!present) malformed(fmt::format("tensor {}: {} is missing", quote_name(name_), what));
     };
     require(entry_->type.has_value(), "dtype");
     require(entry_->shape.has_value(), "shape");
@@ -147,15 +146,16 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
 
   [[noreturn]] void unexpected(std::string_view found) const {
     switch (level_) {
-      case Level::outside: fail(fmt::format("the header is {}, expected a JSON object", found));
-      case Level::header: fail(fmt::format("tensor {}: {}, expected an object", quote_name(name_), found));
-      case Level::metadata: fail(fmt::format("__metadata__ holds {}, expected only texts", found));
+      case Level::outside: malformed(fmt::format("the header is {}, expected a JSON object", found));
+      case Level::header:
+        malformed(fmt::format("tensor {}: {}, expected an object", quote_name(name_), found));
+      case Level::metadata: malformed(fmt::format("__metadata__ holds {}, expected only texts", found));
       case Level::array:
-        fail(fmt::format("tensor {}: {} in a list of sizes or offsets", quote_name(name_), found));
+        malformed(fmt::format("tensor {}: {} in a list of sizes or offsets", quote_name(name_), found));
       case Level::tensor: break;
     }
-    fail(fmt::format("tensor {}: {} where {} was expected", quote_name(name_), found,
-                     field_ == Field::dtype ? "the name of a dtype" : "a list of whole numbers"));
+    malformed(fmt::format("tensor {}: {} where {} was expected", quote_name(name_), found,
+                          field_ == Field::dtype ? "the name of a dtype" : "a list of whole numbers"));
   }
 
   SafetensorsHeader header_;
@@ -171,9 +171,9 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
 
 SafetensorsHeader parse_safetensors_header(std::string_view json) {
   // The library would take a byte order mark before the object, and a zero byte for the end of the text.
-  if (!json.starts_with('{')) fail("the header does not begin with '{'");
+  if (!json.starts_with('{')) malformed("the header does not begin with '{'");
   if (const auto zero = json.find('\0'); zero != std::string_view::npos) {
-    fail(fmt::format("the header has a zero byte at {}", zero));
+    malformed(fmt::format("the header has a zero byte at {}", zero));
   }
   HeaderReader reader;
   nlohmann::json::sax_parse(json.begin(), json.end(), &reader);

@@ -21,7 +21,7 @@ struct InspectArguments {
   bool json = false;
 };
 
-std::string_view to_string(ResizeFilter filter) {
+std::string_view filter_word(ResizeFilter filter) {
   switch (filter) {
     case ResizeFilter::nearest: return "nearest";
     case ResizeFilter::bilinear: return "bilinear";
@@ -63,7 +63,7 @@ void print_document(const Checkpoint& checkpoint) {
        {{"origin", checkpoint.preprocessing_origin()},
         {"resize", p.resize},
         {"stretch", p.stretch},
-        {"filter", to_string(p.filter)},
+        {"filter", filter_word(p.filter)},
         {"crop", p.crop},
         {"mean", shortest(p.mean)},
         {"std", shortest(p.std)}}},
@@ -77,7 +77,7 @@ void print_document(const Checkpoint& checkpoint) {
 std::string describe_preprocessing(const Preprocessing& p) {
   const std::string resize =
       p.stretch ? fmt::format("both sides to {}", p.resize) : fmt::format("shorter side to {}", p.resize);
-  return fmt::format("{} ({}), centre {}", resize, to_string(p.filter), p.crop);
+  return fmt::format("{} ({}), centre {}", resize, filter_word(p.filter), p.crop);
 }
 
 std::string describe_memory(const Geometry& g, Precision precision) {

@@ -23,7 +23,7 @@ struct InitArguments {
   bool force = false;
 };
 
-struct ShowArguments {
+struct ConfigShowArguments {
   std::string file;
   std::vector<std::string> overrides;
   bool json = false;
@@ -62,7 +62,7 @@ void init(const InitArguments& arguments) {
   fmt::print("wrote {}\n", out);
 }
 
-void show(const ShowArguments& arguments) {
+void show_config(const ConfigShowArguments& arguments) {
   const RunConfig config = load_config(arguments.file, arguments.overrides);
   if (arguments.json) return print_json(to_json(config));
   fmt::print("{}", to_toml(config));
@@ -127,16 +127,16 @@ void add_init_command(CLI::App& config) {
   command->callback([arguments] { init(*arguments); });
 }
 
-void add_show_command(CLI::App& config) {
+void add_config_show_command(CLI::App& config) {
   auto* command =
       add_command(config, "show", "Check an experiment file and print all that it stands for.",
                   {"dfrost config show demo.toml                              every key, resolved",
                    "dfrost config show demo.toml --set method.name=d-psgd     with a key changed"});
-  auto arguments = std::make_shared<ShowArguments>();
+  auto arguments = std::make_shared<ConfigShowArguments>();
   command->add_option("file", arguments->file, "The experiment's TOML file")->required();
   add_set_option(*command, arguments->overrides);
   add_json_flag(*command, arguments->json);
-  command->callback([arguments] { show(*arguments); });
+  command->callback([arguments] { show_config(*arguments); });
 }
 
 void add_explain_command(CLI::App& config) {
@@ -160,7 +160,7 @@ void add_config_commands(CLI::App& app) {
                               "dfrost config explain train.mask      what a key means"});
   config->require_subcommand(1);
   add_init_command(*config);
-  add_show_command(*config);
+  add_config_show_command(*config);
   add_explain_command(*config);
 }
 

@@ -21,7 +21,7 @@ struct ListArguments {
   bool json = false;
 };
 
-struct ShowArguments {
+struct DataShowArguments {
   std::string name;
   std::string root = default_data_root().string();
   std::string path;
@@ -58,7 +58,7 @@ void list(const ListArguments& arguments) {
 }
 
 // A name of the catalog, or a path of the user's own.
-DomainSpec spec_of(const ShowArguments& arguments) {
+DomainSpec spec_of(const DataShowArguments& arguments) {
   DomainSpec spec{.name = arguments.name, .path = arguments.path, .format = arguments.format};
   if (spec.path.empty() && find_dataset_info(spec.name) == nullptr && fs::exists(spec.name)) {
     spec.path = spec.name;
@@ -148,7 +148,7 @@ Split parse_split(const std::string& name) {
               "it is train, val or test");
 }
 
-void show(const ShowArguments& arguments) {
+void show_data(const DataShowArguments& arguments) {
   const Split split = parse_split(arguments.split);
   ThreadPool pool;
   const ReadOptions read{.pool = &pool};
@@ -182,13 +182,13 @@ void add_list_command(CLI::App& data) {
   command->callback([arguments] { list(*arguments); });
 }
 
-void add_show_command(CLI::App& data) {
+void add_data_show_command(CLI::App& data) {
   auto* command = add_command(
       data, "show", "Read a data set: counts, mean and std per channel, what was skipped; a page of samples.",
       {"dfrost data show mnist --sheet mnist.png     a picture of samples with their labels",
        "dfrost data show ./my-pictures              your own: one subfolder per class",
        "dfrost data show list.csv --json            or a CSV of path,label"});
-  auto arguments = std::make_shared<ShowArguments>();
+  auto arguments = std::make_shared<DataShowArguments>();
   command->add_option("name", arguments->name, "A name of 'dfrost data list', or a folder or CSV file")
       ->required();
   command->add_option("--root", arguments->root, "The data folder")->capture_default_str();
@@ -201,7 +201,7 @@ void add_show_command(CLI::App& data) {
       ->capture_default_str()
       ->check(CLI::Range(1, 64));
   add_json_flag(*command, arguments->json);
-  command->callback([arguments] { show(*arguments); });
+  command->callback([arguments] { show_data(*arguments); });
 }
 
 }  // namespace
@@ -212,7 +212,7 @@ void add_data_commands(CLI::App& app) {
       {"dfrost data get mnist cifar10", "dfrost data list", "dfrost data show mnist --sheet mnist.png"});
   data->require_subcommand(1);
   add_list_command(*data);
-  add_show_command(*data);
+  add_data_show_command(*data);
   add_data_get_command(*data);
 }
 

@@ -14,7 +14,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Table = std::vector<std::vector<std::size_t>>;
 
-struct ShowArguments {
+struct PartitionShowArguments {
   std::string config;
   std::vector<std::string> overrides;
   std::string picture = "partition.png";
@@ -69,7 +69,7 @@ Json to_json(const PooledSet& pool, const Table& table, const RunConfig& config)
           {"counts", table}};
 }
 
-void show(const ShowArguments& arguments) {
+void show_partition(const PartitionShowArguments& arguments) {
   const RunConfig config = load_config(arguments.config, arguments.overrides, ConfigScope::data);
   ThreadPool threads;
   const PooledSet pool = open_pool(config.pool(), {.pool = &threads});
@@ -96,7 +96,7 @@ void add_partition_commands(CLI::App& app) {
       add_command(*partition, "show", "Pictures per client and class, as a table and as a heat map.",
                   {"dfrost partition show experiment.toml                    also writes partition.png",
                    "dfrost partition show experiment.toml --save split.csv   for kind = \"file\""});
-  auto arguments = std::make_shared<ShowArguments>();
+  auto arguments = std::make_shared<PartitionShowArguments>();
   command
       ->add_option("config", arguments->config,
                    "An experiment's TOML file: its [data] and [partition] and run.seed")
@@ -106,7 +106,7 @@ void add_partition_commands(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--save", arguments->save, "Also write who holds what, as picture,client lines");
   add_json_flag(*command, arguments->json);
-  command->callback([arguments] { show(*arguments); });
+  command->callback([arguments] { show_partition(*arguments); });
 }
 
 }  // namespace dfrost::cli

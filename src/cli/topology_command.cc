@@ -14,7 +14,7 @@
 namespace dfrost::cli {
 namespace {
 
-struct ShowArguments {
+struct TopologyShowArguments {
   std::string kind = "regular";
   TopologyOptions topology;
   FaultOptions faults;
@@ -58,7 +58,7 @@ struct WindowReport {
   bool connected_together = false;
 };
 
-WindowReport report_window(const Topology& topology, const ShowArguments& arguments) {
+WindowReport report_window(const Topology& topology, const TopologyShowArguments& arguments) {
   WindowReport window;
   std::vector<Edge> together;
   for (std::uint64_t i = 0; i < arguments.rounds; ++i) {
@@ -93,7 +93,7 @@ std::string describe_links(const RoundNetwork& network) {
   return text;
 }
 
-void print_document(const ShowArguments& arguments, const RoundReport& round,
+void print_document(const TopologyShowArguments& arguments, const RoundReport& round,
                     const std::optional<WindowReport>& window) {
   nlohmann::ordered_json links = nlohmann::ordered_json::array();
   for (const auto& [first, second] : round.network.graph.edges()) links.push_back({first, second});
@@ -126,7 +126,7 @@ void print_document(const ShowArguments& arguments, const RoundReport& round,
   print_json(document);
 }
 
-void print_table(const ShowArguments& arguments, const RoundReport& round,
+void print_table(const TopologyShowArguments& arguments, const RoundReport& round,
                  const std::optional<WindowReport>& window) {
   const auto line = [](std::string_view name, const std::string& value) {
     fmt::print("{:<16}{}\n", name, value);
@@ -154,7 +154,8 @@ void print_table(const ShowArguments& arguments, const RoundReport& round,
                                 arguments.rounds, window->connected_together ? "yes" : "no"));
 }
 
-void write_picture(const ShowArguments& arguments, const Topology& topology, const RoundReport& round) {
+void write_picture(const TopologyShowArguments& arguments, const Topology& topology,
+                   const RoundReport& round) {
   const DrawingText text{.title = fmt::format("{}, {}, round {}", describe(arguments.topology),
                                               count_clients(arguments.clients), arguments.round),
                          .subtitle = fmt::format("links: {}  ·  ρ = {:.4f}  ·  {}",
@@ -163,7 +164,7 @@ void write_picture(const ShowArguments& arguments, const Topology& topology, con
   write_file_atomically(arguments.svg, draw_svg(round.network, topology.placement(arguments.round), text));
 }
 
-void show(ShowArguments arguments) {
+void show_topology(TopologyShowArguments arguments) {
   arguments.topology.kind = parse_topology_kind(arguments.kind);
   if (arguments.rounds == 0) throw Error(ErrorCode::invalid_argument, "--rounds must be at least 1");
   arguments.topology.validate(arguments.clients);
@@ -177,8 +178,8 @@ void show(ShowArguments arguments) {
   print_table(arguments, round, window);
 }
 
-void add_show_command(CLI::App& topology) {
-  auto arguments = std::make_shared<ShowArguments>();
+void add_topology_show_command(CLI::App& topology) {
+  auto arguments = std::make_shared<TopologyShowArguments>();
   auto* command = add_command(
       topology, "show", "Say who talks to whom in a round, how well that mixes, and draw it.",
       {"dfrost topology show --clients 50 --degree 5 --round 3",
@@ -200,7 +201,7 @@ void add_show_command(CLI::App& topology) {
   command->add_option("--rounds", arguments->rounds, "Also summarise so many rounds from there on");
   command->add_option("--svg", arguments->svg, "Draw the network of the round into this file");
   add_json_flag(*command, arguments->json);
-  command->callback([arguments] { show(*arguments); });
+  command->callback([arguments] { show_topology(*arguments); });
 }
 
 }  // namespace
@@ -209,7 +210,7 @@ void add_topology_commands(CLI::App& app) {
   auto* topology = add_command(app, "topology", "Look at the network that clients exchange over.",
                                {"dfrost topology show --clients 50 --degree 5 --svg network.svg"});
   topology->require_subcommand(1);
-  add_show_command(*topology);
+  add_topology_show_command(*topology);
 }
 
 }  // namespace dfrost::cli

@@ -20,11 +20,11 @@ constexpr std::size_t kMaxPixelsPerByte = std::size_t{8} * 64;
 // Encoders write about ten scans; thousands of empty ones would keep the decoder busy for minutes.
 constexpr int kMaxScans = 256;
 
-struct Reader {
-  Reader() = default;
-  ~Reader() { jpeg_destroy_decompress(&jpeg); }
-  Reader(const Reader&) = delete;
-  Reader& operator=(const Reader&) = delete;
+struct JpegReader {
+  JpegReader() = default;
+  ~JpegReader() { jpeg_destroy_decompress(&jpeg); }
+  JpegReader(const JpegReader&) = delete;
+  JpegReader& operator=(const JpegReader&) = delete;
 
   jpeg_decompress_struct jpeg{};
   jpeg_error_mgr errors{};
@@ -34,10 +34,10 @@ struct Reader {
   std::array<char, JMSG_LENGTH_MAX> message{};
 };
 
-Reader& reader_of(j_common_ptr jpeg) { return *static_cast<Reader*>(jpeg->client_data); }
+JpegReader& reader_of(j_common_ptr jpeg) { return *static_cast<JpegReader*>(jpeg->client_data); }
 
 [[noreturn]] void on_error(j_common_ptr jpeg) {
-  Reader& reader = reader_of(jpeg);
+  JpegReader& reader = reader_of(jpeg);
   jpeg->err->format_message(jpeg, reader.message.data());
   switch (jpeg->err->msg_code) {
     case JERR_BAD_PRECISION:
@@ -63,7 +63,7 @@ void on_message(j_common_ptr jpeg, int level) {
 
 void on_output(j_common_ptr) {}
 
-[[noreturn]] void refuse(Reader& reader, ErrorCode code, const char* what) {
+[[noreturn]] void refuse(JpegReader& reader, ErrorCode code, const char* what) {
   reader.code = code;
   std::snprintf(reader.message.data(), reader.message.size(), "%s", what);
   std::longjmp(reader.escape, 1);
@@ -75,7 +75,7 @@ void on_progress(j_common_ptr jpeg) {
   }
 }
 
-bool read_header(Reader& reader, std::span<const std::byte> bytes) {
+bool read_header(JpegReader& reader, std::span<const std::byte> bytes) {
   if (setjmp(reader.escape) != 0) return false;
   jpeg_decompress_struct& jpeg = reader.jpeg;
   jpeg.err = jpeg_std_error(&reader.errors);
@@ -111,7 +111,7 @@ void cmyk_to_rgb(const std::uint8_t* cmyk, std::size_t width, std::uint8_t* rgb)
 }
 
 // `cmyk_row` is room for one row of a CMYK picture.
-bool read_pixels(Reader& reader, Image& image, std::vector<std::uint8_t>& cmyk_row) {
+bool read_pixels(JpegReader& reader, Image& image, std::vector<std::uint8_t>& cmyk_row) {
   if (setjmp(reader.escape) != 0) return false;
   jpeg_decompress_struct& jpeg = reader.jpeg;
   const bool cmyk = jpeg.num_components == 4;
@@ -130,7 +130,7 @@ bool read_pixels(Reader& reader, Image& image, std::vector<std::uint8_t>& cmyk_r
 }  // namespace
 
 Image decode_jpeg(std::span<const std::byte> bytes) {
-  Reader reader;
+  JpegReader reader;
   if (!read_header(reader, bytes)) throw Error(reader.code, reader.message.data());
   Image image =
       allocate_image(reader.jpeg.image_width, reader.jpeg.image_height, bytes.size(), kMaxPixelsPerByte);

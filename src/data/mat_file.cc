@@ -32,9 +32,9 @@ constexpr std::uint8_t kUint8Class = 9;
 
 // A position in bytes that knows its file, for errors. Offsets inside a compressed variable count its
 // inflated bytes, and the place says so.
-class Reader {
+class MatReader {
  public:
-  Reader(std::span<const std::byte> bytes, std::string place, std::size_t origin = 0)
+  MatReader(std::span<const std::byte> bytes, std::string place, std::size_t origin = 0)
       : bytes_(bytes), place_(std::move(place)), origin_(origin) {}
 
   bool done() const { return at_ == bytes_.size(); }
@@ -76,7 +76,7 @@ struct Element {
 
 // An element is a tag (type, size) and data padded to 8 bytes; a small one keeps both halves in 8 bytes.
 // Compressed elements, and only they, are not padded.
-Element take_element(Reader& reader) {
+Element take_element(MatReader& reader) {
   const auto tag = reader.take<std::uint32_t>();
   Element element;
   std::size_t padding = 0;
@@ -97,7 +97,7 @@ Element take_element(Reader& reader) {
   return element;
 }
 
-std::size_t bytes_per_value(const Reader& reader, std::uint32_t type) {
+std::size_t bytes_per_value(const MatReader& reader, std::uint32_t type) {
   switch (type) {
     case kInt8:
     case kUint8: return 1;
@@ -131,7 +131,7 @@ bool to_byte(const std::byte* from, std::uint32_t type, std::uint8_t& byte) {
   return byte == value;
 }
 
-std::vector<std::uint8_t> to_bytes(const Reader& reader, const Element& element) {
+std::vector<std::uint8_t> to_bytes(const MatReader& reader, const Element& element) {
   const auto* first = reinterpret_cast<const std::uint8_t*>(element.data.data());
   if (element.type == kUint8) return {first, first + element.data.size()};
   const std::size_t width = bytes_per_value(reader, element.type);
@@ -145,7 +145,7 @@ std::vector<std::uint8_t> to_bytes(const Reader& reader, const Element& element)
   return values;
 }
 
-std::vector<std::size_t> take_dimensions(Reader& reader) {
+std::vector<std::size_t> take_dimensions(MatReader& reader) {
   const Element element = take_element(reader);
   const std::size_t count = element.data.size() / 4;
   if (element.type != kInt32 || count < 2 || count > kMaxDimensions) {
@@ -162,7 +162,7 @@ std::vector<std::size_t> take_dimensions(Reader& reader) {
 }
 
 // The parts of a matrix: flags, dimensions, name, numbers.
-void take_matrix(Reader& reader, std::map<std::string, MatArray>& arrays) {
+void take_matrix(MatReader& reader, std::map<std::string, MatArray>& arrays) {
   const Element flags = take_element(reader);
   if (flags.type != kUint32 || flags.data.size() != 8)
     throw reader.error("has a variable without array flags");
@@ -185,7 +185,7 @@ void take_matrix(Reader& reader, std::map<std::string, MatArray>& arrays) {
   arrays[{reinterpret_cast<const char*>(name.data.data()), name.data.size()}] = std::move(array);
 }
 
-void check_file_header(Reader& reader) {
+void check_file_header(MatReader& reader) {
   const auto header = reader.take_bytes(kFileHeader);
   const auto at = [&](std::size_t i) { return std::to_integer<char>(header[i]); };
   if (at(126) == 'M' && at(127) == 'I') {
@@ -202,22 +202,22 @@ void check_file_header(Reader& reader) {
 }  // namespace
 
 std::map<std::string, MatArray> parse_mat(std::span<const std::byte> bytes, const std::string& place) {
-  Reader file(bytes, place);
+  MatReader file(bytes, place);
   check_file_header(file);
   std::map<std::string, MatArray> arrays;
   while (!file.done()) {
     const Element element = take_element(file);
     if (element.type == kMatrix) {
-      Reader matrix(element.data, place, element.offset);
+      MatReader matrix(element.data, place, element.offset);
       take_matrix(matrix, arrays);
     } else if (element.type == kCompressed) {
       const std::string inside =
           fmt::format("{} (inside the variable compressed at byte {})", place, element.offset);
       const auto inflated = inflate_bytes(element.data, inside);
-      Reader outer(std::as_bytes(std::span(inflated)), inside);
+      MatReader outer(std::as_bytes(std::span(inflated)), inside);
       const Element inner = take_element(outer);
       if (inner.type != kMatrix) continue;
-      Reader matrix(inner.data, inside, inner.offset);
+      MatReader matrix(inner.data, inside, inner.offset);
       take_matrix(matrix, arrays);
     }
   }

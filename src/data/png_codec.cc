@@ -32,8 +32,8 @@ struct Message {
 
 void on_warning(png_structp, png_const_charp) {}
 
-struct Reader {
-  explicit Reader(std::span<const std::byte> bytes) : left(bytes) {
+struct PngReader {
+  explicit PngReader(std::span<const std::byte> bytes) : left(bytes) {
     png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &message, on_error, on_warning);
     if (png != nullptr) info = png_create_info_struct(png);
     if (info == nullptr) {
@@ -41,9 +41,9 @@ struct Reader {
       throw std::bad_alloc();
     }
   }
-  ~Reader() { png_destroy_read_struct(&png, &info, nullptr); }
-  Reader(const Reader&) = delete;
-  Reader& operator=(const Reader&) = delete;
+  ~PngReader() { png_destroy_read_struct(&png, &info, nullptr); }
+  PngReader(const PngReader&) = delete;
+  PngReader& operator=(const PngReader&) = delete;
 
   std::span<const std::byte> left;  // what libpng has not read yet
   Message message;
@@ -52,14 +52,14 @@ struct Reader {
 };
 
 void on_read(png_structp png, png_bytep out, std::size_t count) {
-  auto& left = static_cast<Reader*>(png_get_io_ptr(png))->left;
+  auto& left = static_cast<PngReader*>(png_get_io_ptr(png))->left;
   if (count > left.size()) png_error(png, "the file is cut short");
   std::memcpy(out, left.data(), count);
   left = left.subspan(count);
 }
 
 // Up to the first byte of the picture itself. libpng has allocated nothing of the picture's size by then.
-bool read_header(Reader& reader) {
+bool read_header(PngReader& reader) {
   if (setjmp(png_jmpbuf(reader.png)) != 0) return false;
   png_set_read_fn(reader.png, &reader, on_read);
   png_set_user_limits(reader.png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);  // allocate_image has a better message
@@ -68,7 +68,7 @@ bool read_header(Reader& reader) {
 }
 
 // What lies after the picture (texts, the end mark) is not read: it cannot change a pixel.
-bool read_pixels(Reader& reader, Image& image) {
+bool read_pixels(PngReader& reader, Image& image) {
   if (setjmp(png_jmpbuf(reader.png)) != 0) return false;
   png_set_palette_to_rgb(reader.png);
   png_set_expand_gray_1_2_4_to_8(reader.png);
@@ -140,7 +140,7 @@ bool write_pixels(Writer& writer, const ImageView& image) {
 }  // namespace
 
 Image decode_png(std::span<const std::byte> bytes) {
-  Reader reader(bytes);
+  PngReader reader(bytes);
   if (!read_header(reader)) throw Error(ErrorCode::data_loss, reader.message.text.data());
   const std::size_t pixel_bits =
       std::size_t{png_get_bit_depth(reader.png, reader.info)} * png_get_channels(reader.png, reader.info);

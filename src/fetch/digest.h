@@ -2,12 +2,14 @@
 // is all that a data set's authors published.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 
 namespace dfrost {
 
 enum class DigestKind { sha256, md5 };
+constexpr std::size_t kSha256Digits = 64;  // hexadecimal
 
 // Lower-case hexadecimal.
 std::string file_digest(const std::filesystem::path& path, DigestKind kind);

@@ -13,8 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kSha256Digits = 64;
-
 fs::path recorded_digest_file(const fs::path& path) { return path.string() + ".sha256"; }
 
 // The published digest, or the one recorded when the file was first fetched.

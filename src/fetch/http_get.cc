@@ -21,7 +21,6 @@ namespace {
 
 constexpr long kPartialContent = 206;
 constexpr long kRangeNotSatisfiable = 416;
-constexpr std::size_t kSha256Digits = 64;
 
 // The file under way: appended to, or begun again when the server cannot continue.
 class PartialFile {

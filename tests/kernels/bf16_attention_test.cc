@@ -15,8 +15,8 @@ using test::random_bf16_floats;
 
 // Of every size class: one token, one tile, an odd number of tiles, ViT-B/32 with prompts, more than two
 // blocks of 32; heads of 64 and of sizes that fill no tile.
-constexpr AttentionShape kShapes[] = {{1, 1, 1, 64},  {2, 13, 3, 64}, {1, 40, 2, 32}, {2, 60, 2, 64},
-                                      {1, 77, 1, 48}, {2, 20, 2, 80}, {1, 9, 3, 7}};
+constexpr AttentionShape kAttentionShapes[] = {{1, 1, 1, 64},  {2, 13, 3, 64}, {1, 40, 2, 32}, {2, 60, 2, 64},
+                                               {1, 77, 1, 48}, {2, 20, 2, 80}, {1, 9, 3, 7}};
 
 // Largest difference over the largest number: what roundings of intermediate results may leave.
 double relative_error(const Matrix<double>& a, const Matrix<double>& b) {
@@ -30,7 +30,7 @@ double relative_error(const Matrix<double>& a, const Matrix<double>& b) {
 
 TEST(Bf16Attention, AgreesWithThePlainLoopsForwardAndBackward) {
   const test::AmxForTest amx;
-  for (const AttentionShape& shape : kShapes) {
+  for (const AttentionShape& shape : kAttentionShapes) {
     const auto qkv = random_bf16_floats(shape.rows(), 3 * shape.width(), 1);
     const auto d_out = random_bf16_floats(shape.rows(), shape.width(), 2);
     const RowMatrix qkv_rows = test::row_matrix_of(qkv), d_rows = test::row_matrix_of(d_out);

@@ -42,12 +42,12 @@ Case make_case(std::size_t m, std::size_t n, std::size_t k) {
   return c;
 }
 
-constexpr std::array<std::array<std::size_t, 3>, 4> kShapes = {
+constexpr std::array<std::array<std::size_t, 3>, 4> kProductShapes = {
     {{1, 5, 3}, {60, 64, 96}, {37, 50, 70}, {48, 40, 1100}}};
 
 TEST(Bf16Product, ToFloatsAndAddedToThemIsExactButForTheSumsRounding) {
   const test::AmxForTest amx;
-  for (const auto& [m, n, k] : kShapes) {
+  for (const auto& [m, n, k] : kProductShapes) {
     const Case c = make_case(m, n, k);
     auto out = random_floats(m, n, 4);
     auto added = doubles_of(out);
@@ -64,7 +64,7 @@ TEST(Bf16Product, ToFloatsAndAddedToThemIsExactButForTheSumsRounding) {
 
 TEST(Bf16Product, ToRowsRoundsOnce) {
   const test::AmxForTest amx;
-  for (const auto& [m, n, k] : kShapes) {
+  for (const auto& [m, n, k] : kProductShapes) {
     const Case c = make_case(m, n, k);
     Bf16Ops::Rows out;
     Bf16Ops::product_rows(c.packed, c.weights, c.bias.row(0), out);
@@ -74,7 +74,7 @@ TEST(Bf16Product, ToRowsRoundsOnce) {
 
 TEST(Bf16Product, WithGeluGivesItAndItsDerivative) {
   const test::AmxForTest amx;
-  for (const auto& [m, n, k] : kShapes) {
+  for (const auto& [m, n, k] : kProductShapes) {
     const Case c = make_case(m, n, k);
     Bf16Ops::Operand out, without;
     Bf16Ops::Factors slope;
@@ -96,7 +96,7 @@ TEST(Bf16Product, WithGeluGivesItAndItsDerivative) {
 
 TEST(Bf16Product, TimesFactorsIsElementByElement) {
   const test::AmxForTest amx;
-  for (const auto& [m, n, k] : kShapes) {
+  for (const auto& [m, n, k] : kProductShapes) {
     const Case c = make_case(m, n, k);
     const auto factors = random_bf16_floats(m, n, 5);
     Bf16Ops::Factors packed;

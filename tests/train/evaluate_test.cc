@@ -12,8 +12,6 @@
 namespace dfrost {
 namespace {
 
-const std::vector<ClassRange> kDomains = {{0, 4}, {4, 2}};
-
 std::vector<std::size_t> all_of(const SampleSource& source) {
   std::vector<std::size_t> samples(source.size());
   std::iota(samples.begin(), samples.end(), std::size_t{0});
@@ -22,7 +20,7 @@ std::vector<std::size_t> all_of(const SampleSource& source) {
 
 TEST(Evaluate, CountsEachDomainAndFindsLearntSamplesRight) {
   const auto backbone = test::tiny_backbone();
-  const test::MemorySamples samples(*backbone, 24, kDomains, 1);
+  const test::MemorySamples samples(*backbone, 24, test::kDomains, 1);
   const AdapterOptions adapter{.head = {.classes = 6}};
   auto state = make_client_state(adapter, backbone->geometry(), 1, 0);
   Workspace workspace(*backbone);
@@ -42,7 +40,7 @@ TEST(Evaluate, CountsEachDomainAndFindsLearntSamplesRight) {
 
 TEST(Evaluate, TheMaskNeverHurtsAndTheLossFollowsTheMaskAskedFor) {
   const auto backbone = test::tiny_backbone();
-  const test::MemorySamples samples(*backbone, 40, kDomains, 1);
+  const test::MemorySamples samples(*backbone, 40, test::kDomains, 1);
   const AdapterOptions adapter{.head = {.classes = 6}};
   const auto state = make_client_state(adapter, backbone->geometry(), 1, 0);
   Workspace workspace(*backbone);
@@ -57,7 +55,7 @@ TEST(Evaluate, TheMaskNeverHurtsAndTheLossFollowsTheMaskAskedFor) {
 
 TEST(Evaluate, GivesTheSameOnAnyNumberOfThreadsAndTheLossOfTheFirstTrainingEpoch) {
   const auto backbone = test::tiny_backbone();
-  const test::MemorySamples samples(*backbone, 13, kDomains, 1);
+  const test::MemorySamples samples(*backbone, 13, test::kDomains, 1);
   const AdapterOptions adapter{.prompts = {.count = 3, .pool = 5},
                                .head = {.kind = HeadKind::mlp, .classes = 6}};
   auto state = make_client_state(adapter, backbone->geometry(), 1, 0);
@@ -73,7 +71,7 @@ TEST(Evaluate, GivesTheSameOnAnyNumberOfThreadsAndTheLossOfTheFirstTrainingEpoch
 
 TEST(Evaluate, OfNothingIsZeroAndAStateOfAnotherAdapterIsRefused) {
   const auto backbone = test::tiny_backbone();
-  const test::MemorySamples samples(*backbone, 2, kDomains, 1);
+  const test::MemorySamples samples(*backbone, 2, test::kDomains, 1);
   const AdapterOptions adapter{.head = {.classes = 6}};
   const auto state = make_client_state(adapter, backbone->geometry(), 1, 0);
   Workspace workspace(*backbone);

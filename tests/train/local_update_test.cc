@@ -12,8 +12,6 @@
 namespace dfrost {
 namespace {
 
-const std::vector<ClassRange> kDomains = {{0, 4}, {4, 2}};
-
 AdapterOptions adapter_of(const LocalMethod& method, HeadKind head) {
   AdapterOptions adapter{.prompts = method.prompts, .head = {.kind = head, .classes = 6, .hidden = {16}}};
   adapter.prompts.count = 3;
@@ -23,7 +21,7 @@ AdapterOptions adapter_of(const LocalMethod& method, HeadKind head) {
 
 TEST(LocalUpdate, LossFallsOnABatchThatIsSeenAgainAndAgain) {
   const auto backbone = test::tiny_backbone();
-  const test::MemorySamples samples(*backbone, 12, kDomains, 1);
+  const test::MemorySamples samples(*backbone, 12, test::kDomains, 1);
   Workspace workspace(*backbone);
   for (const auto head : {HeadKind::linear, HeadKind::pfpt, HeadKind::mlp}) {
     for (const auto& method : local_methods()) {
@@ -43,7 +41,8 @@ TEST(LocalUpdate, LossFallsOnABatchThatIsSeenAgainAndAgain) {
 
 TEST(LocalUpdate, SameKeySameBytesWhateverTheWorkspaceDidBefore) {
   const auto backbone = test::tiny_backbone();
-  const test::MemorySamples samples(*backbone, 11, kDomains, 1), others(*backbone, 5, kDomains, 2);
+  const test::MemorySamples samples(*backbone, 11, test::kDomains, 1),
+      others(*backbone, 5, test::kDomains, 2);
   for (const auto& method : local_methods()) {
     const auto adapter = adapter_of(method, HeadKind::pfpt);
     const auto start = make_client_state(adapter, backbone->geometry(), 1, 0);
@@ -63,7 +62,7 @@ TEST(LocalUpdate, SameKeySameBytesWhateverTheWorkspaceDidBefore) {
 
 TEST(LocalUpdate, VisitsEveryImageOncePerEpochAndTheLastBatchMayBeSmaller) {
   const auto backbone = test::tiny_backbone();
-  const test::MemorySamples samples(*backbone, 11, kDomains, 1);
+  const test::MemorySamples samples(*backbone, 11, test::kDomains, 1);
   const auto adapter = adapter_of(local_method("dfrost"), HeadKind::linear);
   auto state = make_client_state(adapter, backbone->geometry(), 1, 0);
   Workspace workspace(*backbone);
@@ -75,7 +74,7 @@ TEST(LocalUpdate, VisitsEveryImageOncePerEpochAndTheLastBatchMayBeSmaller) {
 
 TEST(LocalUpdate, APoolThatLeavesNoChoiceIsThePlainMethod) {
   const auto backbone = test::tiny_backbone();
-  const test::MemorySamples samples(*backbone, 6, kDomains, 1);
+  const test::MemorySamples samples(*backbone, 6, test::kDomains, 1);
   Workspace workspace(*backbone);
   std::vector<std::vector<float>> results;
   for (const std::size_t pool : {0, 3}) {
@@ -89,7 +88,7 @@ TEST(LocalUpdate, APoolThatLeavesNoChoiceIsThePlainMethod) {
 
 TEST(LocalUpdate, AClientWithoutDataKeepsItsState) {
   const auto backbone = test::tiny_backbone();
-  const test::MemorySamples nothing(*backbone, 0, kDomains, 1);
+  const test::MemorySamples nothing(*backbone, 0, test::kDomains, 1);
   const AdapterOptions adapter{.head = {.classes = 6}};
   auto state = make_client_state(adapter, backbone->geometry(), 1, 0);
   const auto before = state.values;
@@ -101,7 +100,7 @@ TEST(LocalUpdate, AClientWithoutDataKeepsItsState) {
 
 TEST(LocalUpdate, SaysWhenTrainingDiverged) {
   const auto backbone = test::tiny_backbone();
-  const test::MemorySamples samples(*backbone, 8, kDomains, 1);
+  const test::MemorySamples samples(*backbone, 8, test::kDomains, 1);
   const AdapterOptions adapter{.head = {.classes = 6}};
   auto state = make_client_state(adapter, backbone->geometry(), 1, 0);
   Workspace workspace(*backbone);
@@ -112,7 +111,7 @@ TEST(LocalUpdate, SaysWhenTrainingDiverged) {
 
 TEST(LocalUpdate, RefusesAStateOfAnotherAdapter) {
   const auto backbone = test::tiny_backbone();
-  const test::MemorySamples samples(*backbone, 2, kDomains, 1);
+  const test::MemorySamples samples(*backbone, 2, test::kDomains, 1);
   auto state = make_client_state({.head = {.classes = 6}}, backbone->geometry(), 1, 0);
   Workspace workspace(*backbone);
   test::expect_error(ErrorCode::failed_precondition, "not made for this adapter",

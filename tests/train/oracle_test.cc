@@ -28,7 +28,6 @@ struct UpdateCase {
 
 constexpr std::size_t kClasses = 6, kSamples = 10;
 constexpr RandomKey kKey = {.seed = 11, .client = 3, .round = 2};
-const std::vector<ClassRange> kDomains = {{0, 4}, {4, 2}};
 
 UpdateCase case_of(const LocalMethod& method, HeadKind head) {
   UpdateCase c{fmt::format("{}-{}", method.name, to_string(head)),
@@ -75,7 +74,7 @@ struct Setting {
 
   explicit Setting(std::size_t special_tokens)
       : backbone(test::tiny_backbone(special_tokens)),
-        samples(std::make_unique<test::MemorySamples>(*backbone, kSamples, kDomains, 5)) {}
+        samples(std::make_unique<test::MemorySamples>(*backbone, kSamples, test::kDomains, 5)) {}
 };
 
 ClientState first_state(const UpdateCase& c, const Geometry& geometry) {
@@ -91,7 +90,7 @@ json export_case(const UpdateCase& c, const Setting& setting, const test::Tempor
   const Geometry& g = setting.backbone->geometry();
   json labels = json::array(), ranges = json::array(), orders = json::array();
   for (std::size_t i = 0; i < kSamples; ++i) {
-    const auto& range = kDomains[setting.samples->domain(i)];
+    const auto& range = test::kDomains[setting.samples->domain(i)];
     labels.push_back(setting.samples->label(i));
     ranges.push_back({range.first, range.count});
   }

@@ -19,6 +19,9 @@ inline std::unique_ptr<Backbone> tiny_backbone(std::size_t special_tokens = 1) {
   return make_backbone(RandomWeights(geometry, 1), {.precision = Precision::fp32});
 }
 
+// Six classes, in a domain of four and one of two.
+inline const std::vector<ClassRange> kDomains = {{0, 4}, {4, 2}};
+
 class MemorySamples final : public SampleSource {
  public:
   MemorySamples(const Backbone& backbone, std::size_t count, std::vector<ClassRange> domains, Seed seed)
