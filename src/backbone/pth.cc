@@ -89,14 +89,14 @@ class TensorBuilder {
   PthTensor build(const PickleValue& value) const {
     const auto* arguments = arguments_of(value, kRebuildParameter);
     if (arguments != nullptr) {  // a parameter is its tensor, and whether it wants a gradient
-      if (arguments->items.empty()) malformed("a parameter");
+      if (arguments->items.empty()) foreign("a parameter");
       return build_tensor(arguments->items[0]);
     }
     return build_tensor(value);
   }
 
  private:
-  [[noreturn]] void malformed(std::string_view what) const {
+  [[noreturn]] void foreign(std::string_view what) const {
     malformed(fmt::format("tensor {}: {} is not as PyTorch writes it", quote_name(name_), what));
   }
 
@@ -110,13 +110,13 @@ class TensorBuilder {
     const auto* arguments = arguments_of(value, kRebuildTensor);
     if (arguments == nullptr)
       malformed(fmt::format("entry {} is not a tensor, expected a state dict", quote_name(name_)));
-    if (arguments->items.size() < 4) malformed("its list of arguments");
+    if (arguments->items.size() < 4) foreign("its list of arguments");
     PthTensor tensor;
     tensor.bytes = storage(arguments->items[0], tensor.type);
     const std::size_t offset = whole_number(arguments->items[1], "the offset");
     tensor.shape = whole_numbers(arguments->items[2], "the shape");
     tensor.strides = whole_numbers(arguments->items[3], "the strides");
-    if (tensor.shape.size() != tensor.strides.size()) malformed("the number of strides");
+    if (tensor.shape.size() != tensor.strides.size()) foreign("the number of strides");
     check_extent(tensor, offset);
     if (element_count(tensor.shape) != 0u) tensor.bytes = tensor.bytes.subspan(offset * size_of(tensor.type));
     return tensor;
@@ -125,17 +125,17 @@ class TensorBuilder {
   // The persistent id ('storage', class, key, device, number of elements) names the file data/<key>.
   std::span<const std::byte> storage(const PickleValue& value, TensorType& type) const {
     if (value.kind != PickleKind::persistent || value.object->items[0].kind != PickleKind::tuple)
-      malformed("the storage");
+      foreign("the storage");
     const auto& id = value.object->items[0].object->items;
     if (id.size() != 5 || id[0].text != "storage" || id[1].kind != PickleKind::global ||
         id[2].kind != PickleKind::text) {
-      malformed("the storage");
+      foreign("the storage");
     }
     const StorageClass* known = nullptr;
     for (const auto& row : kStorages) {
       if (row.name == id[1].text) known = &row;
     }
-    if (known == nullptr) malformed("the storage's class");
+    if (known == nullptr) foreign("the storage's class");
     type = known->type;
     const auto* content = archive_.find(fmt::format("data/{}", id[2].text.substr(0, 200)));
     if (content == nullptr)
@@ -151,13 +151,13 @@ class TensorBuilder {
   }
 
   std::size_t whole_number(const PickleValue& value, std::string_view what) const {
-    if (value.kind != PickleKind::integer || value.integer < 0) malformed(what);
+    if (value.kind != PickleKind::integer || value.integer < 0) foreign(what);
     return static_cast<std::size_t>(value.integer);
   }
 
   Shape whole_numbers(const PickleValue& value, std::string_view what) const {
     constexpr std::size_t kMostDimensions = 16;
-    if (value.kind != PickleKind::tuple || value.object->items.size() > kMostDimensions) malformed(what);
+    if (value.kind != PickleKind::tuple || value.object->items.size() > kMostDimensions) foreign(what);
     Shape numbers;
     for (const auto& item : value.object->items) numbers.push_back(whole_number(item, what));
     return numbers;
