@@ -11,7 +11,7 @@ target_compile_options(dfrost_options INTERFACE -ffp-contract=off)
 if(DFROST_SANITIZE)
   target_compile_options(dfrost_options INTERFACE
     -fsanitize=${DFROST_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer
-    -Wno-maybe-uninitialized)  # GCC's own headers set it off once instrumented
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)  # its own headers set it off once instrumented
   target_link_options(dfrost_options INTERFACE -fsanitize=${DFROST_SANITIZE})
 endif()
 
