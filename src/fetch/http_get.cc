@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "dfrost/error.h"
+#include "fetch/digest.h"
 
 namespace dfrost {
 namespace {
