@@ -8,6 +8,7 @@ import { dropDown, html } from "./dom";
 import { listen } from "./live";
 import { asDocument, withEvent } from "./records";
 import { accuracy } from "./sections/accuracy";
+import { checks } from "./sections/checks";
 import { compareTable } from "./sections/compare_table";
 import { headline } from "./sections/headline";
 import { masthead } from "./sections/masthead";
@@ -57,13 +58,18 @@ function runPicker(app: App): Section {
     app.state.run = Number(value);
     app.changed();
   });
-  const element = html("div", { class: "one-run" }, html("h2", {}, "One run in detail"), picker.element);
-  const update = () => picker.set(app.report.runs.map((run, i) => [String(i), runLabel(run, app.report.runs)]), String(app.state.run));
+  const title = html("h2", {});
+  const element = html("div", { class: "one-run" }, title, picker.element);
+  const update = () => {
+    const labels = app.report.runs.map((run) => runLabel(run, app.report.runs));
+    title.textContent = `${labels[app.state.run] ?? "One run"} in detail`;
+    picker.set(labels.map((label, i) => [String(i), label]), String(app.state.run));
+  };
   return { element, update };
 }
 
 function makersFor(app: App): Maker[] {
-  const detail = [time, partition, network, merges, reproduce];
+  const detail = [time, partition, network, merges, checks, reproduce];
   if (app.report.runs.length === 0) return [];
   if (app.report.runs.length === 1) return [headline, accuracy, measures, ...detail];
   return [compareTable, legendBar, accuracy, measures, runPicker, ...detail];

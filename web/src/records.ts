@@ -41,12 +41,21 @@ export interface Graph {
 
 export type StageSeconds = Record<string, Figure>;
 
+/** Theorem 1 held against the merges of a round; only where the run was asked to. */
+export interface Theory {
+  checked?: Figure;
+  violated?: Figure;
+  /** The largest of what a merge's smallest step came to, as a share of what the theorem allows. */
+  largest_ratio?: Figure;
+}
+
 /** A line of metrics.jsonl. */
 export interface Round {
   schema?: number;
   round: number;
   train_loss?: Figure;
   images?: Figure;
+  diverged_clients?: Figure;
   consensus_error?: Figure;
   merge_error?: Figure;
   off_index_mass?: Figure;
@@ -56,9 +65,13 @@ export interface Round {
   failed_edges?: Figure;
   absent_clients?: Figure;
   sent_bytes?: Figure;
+  sent_messages?: Figure;
+  refused_messages?: Figure;
+  missing_messages?: Figure;
   seconds?: StageSeconds;
   evaluation?: Evaluation;
   graph?: Graph;
+  theory?: Theory;
 }
 
 export type Point = [number, number];
@@ -106,6 +119,8 @@ export interface About {
   version?: string;
   started?: string;
   command?: string;
+  working_folder?: string;
+  resumed?: { after_round?: number; time?: string; version?: string }[];
   machine?: { cpu?: string; cores?: number; threads?: number; precision?: string };
   backbone?: { name?: string; family?: string; width?: number; depth?: number; patch?: number; image_size?: number };
   domains?: Domain[];

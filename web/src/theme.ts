@@ -1,5 +1,5 @@
-// Light and dark, and the colours that mean something. Curves differ by dash as well as by colour; the hues are those
-// of Okabe and Ito, which people with any kind of colour blindness can tell apart.
+// Light and dark, and the colours that mean something. Curves differ by dash as well as by colour; the hues start from
+// those of Okabe and Ito, and any two are apart to every kind of colour vision (tests/access.test.mjs measures it).
 
 export type Theme = "light" | "dark";
 
@@ -11,27 +11,24 @@ interface Palette {
   surface: string;
   /** The two ends of a heat map: nothing, and the most. */
   ramp: [number, number, number][];
-  failed: string;
 }
 
 const LIGHT: Palette = {
-  series: ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5b5f97", "#7a7a7a"],
+  series: ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#043767", "#757146"],
   ink: "#1c2430",
   muted: "#5c6675",
   faint: "#e4e8ee",
   surface: "#ffffff",
   ramp: [[240, 244, 249], [134, 186, 222], [0, 98, 160], [4, 40, 78]],
-  failed: "#d55e00",
 };
 
 const DARK: Palette = {
-  series: ["#5bb0e8", "#ff8a3c", "#2fc79a", "#e79cc6", "#f2bd3f", "#9bd3f7", "#a3a6e8", "#b0b6c0"],
+  series: ["#3d8fd0", "#e0672c", "#4ac977", "#ff8fbd", "#dbc600", "#d2ddff", "#92b5fe", "#857f7d"],
   ink: "#e8ecf2",
   muted: "#98a3b3",
   faint: "#2a323d",
   surface: "#161b22",
   ramp: [[27, 34, 43], [22, 74, 112], [62, 152, 212], [205, 234, 255]],
-  failed: "#ff8a3c",
 };
 
 const DASHES: number[][] = [[], [7, 4], [2, 3], [10, 3, 2, 3], [5, 2], [1, 2], [12, 4], [6, 2, 2, 2, 2, 2]];
@@ -62,6 +59,13 @@ function apply(): void {
 export function toggleTheme(): void {
   chosen = theme() === "dark" ? "light" : "dark";
   apply();
+}
+
+/** Of a picture, compared with the screen: so that more of them share a page. */
+export const PAPER_HEIGHT = 0.72;
+
+export function isOnPaper(): boolean {
+  return printing;
 }
 
 /** Paper is white: what is drawn for it is drawn in the light colours. */

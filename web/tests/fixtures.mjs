@@ -106,6 +106,7 @@ function makeRound(round, { method, clients, domains, failures, evaluates }, ran
     refused_messages: 0,
     missing_messages: 0,
     seconds: { ...seconds, total: Object.values(seconds).reduce((sum, s) => sum + s, 0) },
+    ...(method === "D-FROST" ? { theory: { checked: clients - graph.absent.length, violated: 0, largest_ratio: 0.004 + 0.02 * Math.exp(-round / 8) * (1 + random()) } } : {}),
     ...(evaluates ? { evaluation: {
       clients: Array.from({ length: clients }, (_, i) => i), samples: 10000,
       accuracy_masked: spread(mean, 0.02 + 0.05 * (1 - progress)), accuracy_unmasked: spread(mean * 0.84, 0.02 + 0.04 * (1 - progress)),

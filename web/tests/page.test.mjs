@@ -2,37 +2,17 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { compared, makeRun, oneRun } from "./fixtures.mjs";
-import { openBrowser, pageWith } from "./pages.mjs";
+import { image, inked, openBrowser, pageWith, percent, tile } from "./pages.mjs";
 
 /** @type {Awaited<ReturnType<typeof openBrowser>>} */ let browser;
 before(async () => { browser = await openBrowser(); });
 after(async () => { await browser.close(); });
 
-/** How many of a chart's pixels are drawn on. @param {import("playwright-core").Locator} canvas */
-function inked(canvas) {
-  return canvas.evaluate((element) => {
-    const { width, height } = /** @type {HTMLCanvasElement} */ (element);
-    const pixels = /** @type {HTMLCanvasElement} */ (element).getContext("2d")?.getImageData(0, 0, width, height).data ?? [];
-    let count = 0;
-    for (let i = 3; i < pixels.length; i += 4) if (pixels[i]) count += 1;
-    return count;
-  });
-}
-
-/** What is drawn on a canvas, to see whether it changed. @param {import("playwright-core").Locator} canvas */
-const image = (canvas) => canvas.evaluate((element) => /** @type {HTMLCanvasElement} */ (element).toDataURL());
-
-/** @param {import("playwright-core").Page} page @param {string} name @returns {Promise<string | null>} */
-const tile = (page, name) => page.locator(".tile", { has: page.locator("dt", { hasText: new RegExp(`^${name}$`) }) }).locator(".value").textContent();
-
-/** @param {number} share */
-const percent = (share) => `${(100 * share).toFixed(2)} %`;
-
 test("a run opens from disk without a complaint or a request, and every chart is drawn", async () => {
   const { page, complaints } = await browser.open(oneRun());
   const canvases = page.locator(".plot canvas, .heat:visible canvas");
   await canvases.first().waitFor();
-  assert.equal(await canvases.count(), 10);  // accuracy, domains, six measures, time, partition
+  assert.equal(await canvases.count(), 11);  // accuracy, domains, six measures, time, partition, Theorem 1
   for (const canvas of await canvases.all()) assert.ok(await inked(canvas) > 500);
   assert.equal(await page.locator(".graph .client").count(), 50);
   assert.ok(await page.locator(".plane .mass").count() > 50);
@@ -140,6 +120,54 @@ test("a click on a merged prompt goes near it, and back", async () => {
   await page.close();
 });
 
+test("what was checked is said in a sentence each, with the counts of the records", async () => {
+  const data = oneRun({ rounds: 6, clients: 10 });
+  const { rounds } = data.runs[0];
+  /** @param {(round: any) => number} of @returns {string} */
+  const sum = (of) => rounds.reduce((/** @type {number} */ total, /** @type {any} */ round) => total + of(round), 0).toLocaleString("en-US");
+  const sent = sum((r) => r.sent_messages);
+  const checked = sum((r) => r.theory.checked);
+  const clean = await browser.open(data);
+  const verdicts = clean.page.locator("#checks .verdict");
+  assert.deepEqual(await verdicts.allTextContents(), [
+    `✓ ${sent} messages sent; every one came and was believed.`, "✓ 6 rounds; no client's update diverged.",
+    `✓ ${checked} merges checked, none broke the bound.`,
+  ]);
+  assert.equal(await clean.page.locator("#checks canvas:visible").count(), 1);
+  await clean.page.locator("#checks .plot:visible").focus();
+  await clean.page.keyboard.press("End");
+  assert.ok((await clean.page.locator(".tooltip").innerText()).includes(String(Number(rounds[5].theory.largest_ratio.toPrecision(3)))));
+  await clean.page.close();
+
+  rounds[1].refused_messages = 2;
+  rounds[4].missing_messages = 3;
+  rounds[2].diverged_clients = 1;
+  Object.assign(rounds[3].theory, { violated: 2, largest_ratio: 1.5 });
+  const broken = await browser.open(data);
+  assert.deepEqual(await broken.page.locator("#checks .verdict.broken").allTextContents(), [
+    `⚠ ${sent} messages sent; 2 were not believed and 3 did not come, in rounds 2, 5.`, "⚠ 1 update diverged and was not used, in round 3.",
+    `⚠ ${checked} merges checked, 2 broke the bound, in round 4.`,
+  ]);
+  assert.equal(await broken.page.locator("#checks canvas:visible").count(), 3);
+  assert.deepEqual(broken.complaints, []);
+  await broken.page.close();
+
+  for (const round of rounds) for (const name of ["theory", "refused_messages", "diverged_clients"]) delete round[name];
+  const silent = await browser.open(data);
+  assert.ok(await silent.page.locator("#checks").isHidden());
+  await silent.page.close();
+});
+
+test("a resumed run says after which rounds, and where its command was given", async () => {
+  const data = oneRun({ rounds: 3, clients: 4 });
+  Object.assign(data.runs[0].about, { working_folder: "/home/me", resumed: [{ after_round: 2, time: "2026-11-16T01:02:03Z", version: "0.2.0" }] });
+  const { page } = await browser.open(data);
+  const facts = await page.locator("#reproduce .facts").innerText();
+  assert.match(facts, /after round 2, 2026-11-16 01:02 UTC, dfrost 0\.2\.0/);
+  assert.match(facts, /\/home\/me/);
+  await page.close();
+});
+
 test("runs compared: the table has the groups' figures and the paper's beside them", async () => {
   const data = compared({ rounds: 8, clients: 10 });
   const { page, complaints } = await browser.open(data);
@@ -230,17 +258,5 @@ test("a section that cannot be drawn leaves the others alone", async () => {
   const { page } = await browser.open(odd);
   assert.match(await page.locator("section.failed").innerText(), /could not be drawn/);
   assert.equal(await page.locator(".graph .client").count(), 4);
-  await page.close();
-});
-
-test("a phone sees the whole width, and paper gets light colours", async () => {
-  const { page } = await browser.open(oneRun({ rounds: 10 }), { width: 390, height: 844 });
-  assert.equal(await page.evaluate("document.documentElement.scrollWidth"), 390);
-  await page.emulateMedia({ colorScheme: "dark" });
-  assert.equal(await page.locator("html").getAttribute("data-theme"), "dark");
-  await page.evaluate("window.themeOnPaper = ''; window.addEventListener('beforeprint', () => { window.themeOnPaper = document.documentElement.dataset.theme; })");
-  assert.ok((await page.pdf({ format: "A4" })).length > 50000);
-  assert.equal(await page.evaluate("window.themeOnPaper"), "light");
-  assert.equal(await page.locator("html").getAttribute("data-theme"), "dark");
   await page.close();
 });

@@ -16,6 +16,36 @@ export function pageWith(data) {
   return readFileSync(TEMPLATE, "utf8").replace("/*dfrost-data*/", () => safe);
 }
 
+/** How many of a chart's pixels are drawn on. @param {import("playwright-core").Locator} canvas */
+export function inked(canvas) {
+  return canvas.evaluate((element) => {
+    const { width, height } = /** @type {HTMLCanvasElement} */ (element);
+    const pixels = /** @type {HTMLCanvasElement} */ (element).getContext("2d")?.getImageData(0, 0, width, height).data ?? [];
+    let count = 0;
+    for (let i = 3; i < pixels.length; i += 4) if (pixels[i]) count += 1;
+    return count;
+  });
+}
+
+/** What is drawn on a canvas, to see whether it changed. @param {import("playwright-core").Locator} canvas */
+export const image = (canvas) => canvas.evaluate((element) => /** @type {HTMLCanvasElement} */ (element).toDataURL());
+
+/** @param {import("playwright-core").Page} page @param {string} name @returns {Promise<string | null>} */
+export const tile = (page, name) => page.locator(".tile", { has: page.locator("dt", { hasText: new RegExp(`^${name}$`) }) }).locator(".value").textContent();
+
+/** The picture of a title. @param {import("playwright-core").Page} page @param {string} title */
+export const pictureOf = (page, title) => page.locator("figure", { has: page.locator("h3", { hasText: new RegExp(`^${title}$`) }) });
+
+/** What the floating box says after some keys on an element. @param {import("playwright-core").Locator} element @param {string[]} keys */
+export async function readBy(element, ...keys) {
+  await element.focus();
+  for (const key of keys) await element.page().keyboard.press(key);
+  return element.page().locator(".tooltip").innerText();
+}
+
+/** @param {number} share */
+export const percent = (share) => `${(100 * share).toFixed(2)} %`;
+
 export async function openBrowser() {
   const folder = mkdtempSync(join(tmpdir(), "dfrost-page-"));
   const context = await chromium.launchPersistentContext(join(folder, "profile"), {

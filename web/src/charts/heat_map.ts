@@ -1,7 +1,7 @@
 // A table of figures as colours, on a canvas: some runs have hundreds of clients and classes. Pointer and arrow keys
 // read its cells.
 import { html } from "../dom";
-import { palette, rampColour } from "../theme";
+import { isOnPaper, palette, PAPER_HEIGHT, rampColour } from "../theme";
 import { hideTooltip, showTooltip, type TooltipRow } from "../tooltip";
 import { onWidth } from "./width";
 
@@ -59,7 +59,7 @@ export class HeatMap {
     this.left = 10 + Math.max(0, ...labels.map((text) => brush.measureText(text).width));
     const columnNames = Array.from({ length: spec.columns }, (_, c) => spec.columnLabel(c));
     this.cell.width = (width - this.left) / spec.columns;
-    this.cell.height = Math.min(Math.max(Math.min(this.cell.width, 480 / spec.rows), 3), 26);
+    this.cell.height = Math.min(Math.max(Math.min(this.cell.width, (isOnPaper() ? PAPER_HEIGHT : 1) * 480 / spec.rows), 3), 26);
     const longest = Math.max(0, ...columnNames.map((text) => brush.measureText(text).width));
     const lying = longest + 4 <= this.cell.width;
     const standing = !lying && this.cell.width >= 12;

@@ -4,7 +4,7 @@ import uPlot from "uplot";
 import { html } from "../dom";
 import { isNumber } from "../format";
 import type { Figure } from "../records";
-import { faded, palette } from "../theme";
+import { faded, isOnPaper, PAPER_HEIGHT, palette } from "../theme";
 import { hideTooltip, showTooltip } from "../tooltip";
 import { onWidth } from "./width";
 
@@ -100,7 +100,7 @@ export class LineChart {
     const margin = stacked || first === last ? 0.6 : (last - first) * 0.01;
     return {
       width,
-      height: this.spec.height ?? 240,
+      height: Math.round((this.spec.height ?? 240) * (isOnPaper() ? PAPER_HEIGHT : 1)),
       padding: [10, 8, 0, 0],
       legend: { show: false },
       cursor: {
@@ -111,7 +111,7 @@ export class LineChart {
       },
       scales: {
         x: { time: false, range: [first - margin, last + margin] },
-        y: log ? { distr: 3, log: 10 } : { range: (_, low, high) => linearRange(low, high, stacked ? [0, 0] : atLeast) },
+        y: log ? { distr: 3, log: 10 } : { range: (_, low, high) => linearRange(low, high, atLeast ?? (stacked ? [0, 0] : undefined)) },
       },
       axes: [
         {
@@ -183,10 +183,11 @@ function lastOf(values: Figure[]): Figure {
   return null;
 }
 
-/** Lines of a log scale worth drawing: 1, 2 and 5 of each decade, or its beginning alone where there are many. */
-function roundPowers(_: uPlot, ticks: number[]): (number | null)[] {
+/** Lines of a log scale worth drawing: 1, 2 and 5 of each decade, or its beginning alone where they would crowd. */
+function roundPowers(plot: uPlot, ticks: number[]): (number | null)[] {
   const decades = Math.log10(ticks[ticks.length - 1]! / ticks[0]!);
-  const leading = decades > 3 ? "1" : "125";
+  const pixels = plot.bbox.height / (window.devicePixelRatio || 1);
+  const leading = pixels < 46 * decades ? "1" : "125";
   return ticks.map((tick) => (leading.includes(tick.toExponential(0)[0]!) ? tick : null));
 }
 

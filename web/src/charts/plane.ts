@@ -57,6 +57,7 @@ export class PlaneChart {
       svg("g", {}, ...this.links(merge, place)),
       svg("g", {}, ...merged.map((point, i) => this.summary(i, place(point), dead.has(i)))),
       svg("g", {}, ...senders.flatMap((sender, s) => sender.points.map((point, i) => this.sent(s, i, place(point))))),
+      svg("g", {}, ...merged.map((point, i) => this.number(i, place(point)))),
     );
   }
 
@@ -113,13 +114,16 @@ export class PlaneChart {
   private summary(index: number, [x, y]: [number, number], isDead: boolean): SVGElement {
     const { ink, surface } = palette();
     const size = this.picked === index ? 13 : 11;
-    return svg("g", { class: `merged${isDead ? " dead" : ""}`, "data-merged": index },
-      svg("path", {
-        d: `M${x.toFixed(1)},${(y - size).toFixed(1)} l${size},${size} l${-size},${size} l${-size},${-size} Z`,
-        fill: surface, stroke: ink, "stroke-width": this.picked === index ? 2.6 : 1.8,
-        "stroke-dasharray": isDead ? "3 2" : null, "data-merged": index,
-      }),
-      svg("text", { x: (x + size + 3).toFixed(1), y: (y - size + 2).toFixed(1), fill: ink }, String(index)));
+    return svg("path", {
+      class: `merged${isDead ? " dead" : ""}`, "data-merged": index,
+      d: `M${x.toFixed(1)},${(y - size).toFixed(1)} l${size},${size} l${-size},${size} l${-size},${-size} Z`,
+      fill: surface, stroke: ink, "stroke-width": this.picked === index ? 2.6 : 1.8, "stroke-dasharray": isDead ? "3 2" : null,
+    });
+  }
+
+  /** Above everything else, or the dots of a crowded place would hide it. */
+  private number(index: number, [x, y]: [number, number]): SVGElement {
+    return svg("text", { class: "number", x: (x + 14).toFixed(1), y: (y - 9).toFixed(1), fill: palette().ink }, String(index));
   }
 
   private pick(merged: number | null): void {

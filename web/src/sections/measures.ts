@@ -47,6 +47,7 @@ export function measures(app: App): Section {
         };
       });
       chart.update({ x, lines, format: measure.format, tick: measure.tick, log: measure.log, atLeast: measure.atLeast, whole: measure.whole,
+        stacked: measure.whole && lines.length === 1,
         empty: measure.log && x.length > 0 ? "Nothing above zero to draw on a log scale." : "Nothing recorded yet." });
     }
   };

@@ -26,15 +26,26 @@ function dataOf(about: About): string | undefined {
   return about.domains?.map((d) => `${d.name} (${of(d.train)} + ${of(d.test)})`).join(", ") || undefined;
 }
 
+function resumptionsOf(about: About): string | undefined {
+  const one = (r: { after_round?: number; time?: string; version?: string }) =>
+    [`after round ${r.after_round}`, r.time && moment(r.time), r.version && r.version !== about.version && `dfrost ${r.version}`]
+      .filter(Boolean).join(", ");
+  return about.resumed?.map(one).join("; ") || undefined;
+}
+
 export function reproduce(app: App): Section {
   const command = html("code", {});
   const config = html("code", {});
   const facts = html("dl", { class: "facts" });
   const commandBox = html("div", { class: "code" }, html("pre", {}, command), copyButton("the command", command));
   const configBox = html("div", { class: "code" }, html("pre", { tabindex: 0, "aria-label": "Configuration" }, config), copyButton("the configuration", config));
-  const details = html("details", {}, html("summary", {}, "The resolved configuration"), configBox);
+  const again = html("code", {});
+  const details = html("details", {}, html("summary", {}, "The resolved configuration"),
+    html("p", { class: "note" }, "Every key as it was run; the run's folder has it as config.toml. It runs again whatever has become of the file above: ", again),
+    configBox);
   const missing = html("p", { class: "nothing" }, "This run did not record how it was started.");
-  const element = part("reproduce", "Run it again", "The same command, version and seed give the same bytes, on any number of threads.",
+  const element = part("reproduce", "Run it again",
+    "The same command, version and seed give the same results to the last bit, on any number of threads. A run that is there is never overwritten: move it, or add --set run.name=… for another.",
     commandBox, missing, facts, details);
 
   const update = () => {
@@ -46,6 +57,8 @@ export function reproduce(app: App): Section {
       ["seed", seed === undefined ? undefined : String(seed)],
       ["version", about?.version === undefined ? undefined : `dfrost ${about.version}`],
       ["started", about?.started === undefined ? undefined : moment(about.started)],
+      ["resumed", about ? resumptionsOf(about) : undefined],
+      ["started in", about?.working_folder],
       ["machine", about ? machineOf(about) : undefined],
       ["backbone", about ? backboneOf(about) : undefined],
       ["data (train + test)", about ? dataOf(about) : undefined],
@@ -57,6 +70,7 @@ export function reproduce(app: App): Section {
     facts.replaceChildren(...rows.filter(([, value]) => value !== undefined && value !== "")
       .map(([name, value]) => html("div", {}, html("dt", {}, name), html("dd", {}, value!))));
     if (config.textContent !== (run?.config ?? "")) config.textContent = run?.config ?? "";
+    again.textContent = `dfrost run ${run?.folder ?? run?.name}/config.toml --set run.name=again`;
     details.hidden = !run?.config;
   };
   return { element, update };

@@ -24,7 +24,7 @@ export function time(app: App): Section {
       key: l.label, colour: l.colour, mark: "square",
       label: isNumber(spent?.[l.label]) ? `${l.label} ${seconds(spent[l.label])}` : l.label,
     }))));
-    chart.update({ x: rounds.map((r) => r.round), lines, format: seconds, tick: (v) => significant(v), stacked: true, height: 240 });
+    chart.update({ x: rounds.map((r) => r.round), lines, format: seconds, tick: (v) => `${significant(v)} s`, stacked: true, height: 240 });
   };
   return { element, update };
 }

@@ -1,0 +1,132 @@
+// Every picture, read by keyboard: its figures are those of the records.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { oneRun } from "./fixtures.mjs";
+import { image, openBrowser, percent, pictureOf, readBy, tile } from "./pages.mjs";
+
+/** @type {Awaited<ReturnType<typeof openBrowser>>} */ let browser;
+before(async () => { browser = await openBrowser(); });
+after(async () => { await browser.close(); });
+
+/** Three significant digits. @param {number} value */
+const significant = (value) => String(Number(value.toPrecision(3)));
+/** @param {number} value */
+const seconds = (value) => (value < 10 ? `${value.toFixed(2)} s` : `${value.toFixed(1)} s`);
+/** @param {number} value */
+const count = (value) => value.toLocaleString("en-US");
+
+test("the top says which method ran on what, and how long it took", async () => {
+  const data = oneRun({ rounds: 3, clients: 10 });
+  const { page } = await browser.open(data);
+  assert.equal(await page.locator(".lede").innerText(),
+    "D-FROST on cifar10, mnist, fashion-mnist, svhn, notmnist · 10 clients · vit-b32 · seed 1 · started 2026-11-15 21:04 UTC");
+  const { total } = data.runs[0].summary.seconds;
+  assert.equal(await tile(page, "Time"), `${Math.floor(Math.round(total) / 60)}:${String(Math.round(total) % 60).padStart(2, "0")} min`);
+  await page.close();
+});
+
+test("the charts over rounds have the figures of the last round at their end", async () => {
+  const data = oneRun({ rounds: 6, clients: 10 });
+  const last = data.runs[0].rounds[5];
+  const { evaluation } = last;
+  const domains = Object.values(evaluation.domains).map((/** @type {any} */ d) => percent(d.accuracy_masked));
+  /** @type {Record<string, string[]>} */
+  const expected = {
+    "All domains": [percent(evaluation.accuracy_masked.mean), percent(evaluation.network_accuracy_masked)],
+    "By domain": domains,
+    "Loss": [last.train_loss, evaluation.loss, evaluation.network_loss].map((v) => v.toFixed(4)),
+    "Consensus error": [significant(last.consensus_error)],
+    "Merge error": [significant(last.merge_error)],
+    "Off-index mass": [percent(last.off_index_mass)],
+    "Dead prompts": [String(last.dead_prompts)],
+    "Mixing factor": [significant(last.mixing_factor)],
+    "Seconds per round": ["train", "exchange", "merge", "measure", "evaluate"].map((stage) => seconds(last.seconds[stage])),
+  };
+  const { page } = await browser.open(data);
+  for (const [title, figures] of Object.entries(expected)) {
+    const lines = (await readBy(pictureOf(page, title).locator(".plot"), "End")).split("\n");
+    assert.equal(lines[0], "Round 6");
+    for (const figure of figures) assert.ok(lines.includes(figure), `${title}: ${figure} in ${lines.join(" | ")}`);
+  }
+  await page.close();
+});
+
+test("the spread over clients is drawn as a band", async () => {
+  const data = oneRun({ rounds: 6, clients: 10 });
+  const wide = await browser.open(data);
+  const canvas = (/** @type {import("playwright-core").Page} */ page) => pictureOf(page, "All domains").locator("canvas");
+  const withBand = await image(canvas(wide.page));
+  for (const round of data.runs[0].rounds) {
+    const spread = round.evaluation.accuracy_masked;
+    // The worst and the best client stay, so that the axis does: only the band of one deviation narrows.
+    spread.std /= 2;
+  }
+  const narrow = await browser.open(data);
+  assert.notEqual(await image(canvas(narrow.page)), withBand);
+  await wide.page.close();
+  await narrow.page.close();
+});
+
+test("consensus error has a log scale: decades are equally far apart", async () => {
+  const data = oneRun({ rounds: 3, clients: 4 });
+  data.runs[0].rounds.forEach((/** @type {any} */ round, /** @type {number} */ i) => { round.consensus_error = 10 ** -i; });
+  const { page } = await browser.open(data);
+  const picture = pictureOf(page, "Consensus error");
+  const heights = [];
+  for (const keys of [["Home"], ["ArrowRight"], ["ArrowRight"]]) {
+    await readBy(picture.locator(".plot"), ...keys);
+    heights.push(await picture.locator(".u-cursor-pt").first().evaluate((point) => point.getBoundingClientRect().y));
+  }
+  const [high, middle, low] = /** @type {[number, number, number]} */ (heights);
+  assert.ok(middle - high > 20);
+  assert.ok(Math.abs((low - middle) - (middle - high)) < 3, heights.join(", "));
+  await page.close();
+});
+
+test("the partition's cells have the pictures that each client holds", async () => {
+  const data = oneRun({ rounds: 2, clients: 10 });
+  const { partition, clients } = data.runs[0].about;
+  const { page } = await browser.open(data);
+  const map = page.locator("#partition canvas");
+  assert.match(await readBy(map, "ArrowRight", "ArrowRight"), new RegExp(`^Client 0, cifar10 1\n${count(partition[0][1])} pictures?\nof ${count(clients[0].samples)} that`));
+  assert.match(await readBy(map, "ArrowDown"), new RegExp(`^Client 1, cifar10 1\n${count(partition[1][1])} pictures?\nof ${count(clients[1].samples)} that`));
+  await page.close();
+});
+
+test("the graph colours clients by domain, and dashes the links that failed", async () => {
+  const data = oneRun({ rounds: 2, clients: 10, failures: 0.3 });
+  const { page } = await browser.open(data);
+  const clients = await page.locator(".graph .client").evaluateAll((nodes) => nodes.map((node) => node.getAttribute("stroke")));
+  const { clients: owners } = data.runs[0].about;
+  assert.equal(new Set(clients).size, 5);
+  clients.forEach((colour, u) => assert.equal(colour, clients[owners.findIndex((/** @type {any} */ o) => o.domain === owners[u].domain)]));
+  const dashOf = (/** @type {string} */ links) => page.locator(links).first().evaluate((link) => getComputedStyle(link).strokeDasharray);
+  assert.equal(await dashOf(".graph .link:not(.failed)"), "none");
+  assert.notEqual(await dashOf(".graph .link.failed"), "none");
+  const said = await readBy(page.locator(".graph"), "ArrowRight");
+  assert.match(said, /^Client 0\ndomain\ncifar10\npictures\n/);
+  await page.close();
+});
+
+test("the plan of a merge is the recorded one, as links and as a heat map", async () => {
+  const data = oneRun({ rounds: 2, clients: 10 });
+  const merge = data.runs[0].merges.filter((/** @type {any} */ m) => m.client === 0).at(-1);
+  const { page } = await browser.open(data);
+  assert.equal(await page.locator(".plane .mass").count(), merge.plan.length);
+  assert.equal(await page.locator(".plane .merged").count(), merge.merged.length);
+  assert.equal(await page.locator(".plane .sent").count(), merge.senders.length * 10);
+  await page.getByRole("button", { name: "Heat map" }).click();
+  const share = merge.plan.find((/** @type {number[]} */ p) => p[0] === 0 && p[1] === 0 && p[2] === 0)[3];
+  assert.equal(await readBy(page.locator("#merges canvas"), "ArrowRight"), `Client 0, prompt 0 → 0\nshare of its mass\n${(100 * share).toFixed(0)} %`);
+  await page.close();
+});
+
+test("the configuration, version, seed and machine stand at the end", async () => {
+  const data = oneRun({ rounds: 2, clients: 4 });
+  const { page } = await browser.open(data);
+  await page.locator("#reproduce summary").click();
+  assert.equal(await page.locator("#reproduce details pre").textContent(), data.runs[0].config);
+  const facts = await page.locator("#reproduce .facts").innerText();
+  for (const fact of ["dfrost 0.1.0", "AMD EPYC, 2 cores, 2 threads, fp32", "vit-b32", "cifar10 (20,000 + 2,000)"]) assert.ok(facts.includes(fact), fact);
+  await page.close();
+});
