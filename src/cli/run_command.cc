@@ -19,10 +19,12 @@
 namespace dfrost::cli {
 namespace {
 
+constexpr const char* kUsualRuns = "runs";
+
 struct RunArguments {
   std::string config;
   std::vector<std::string> overrides;
-  std::string runs = "runs";
+  std::string runs = kUsualRuns;
   bool resume = false;
   bool quiet = false;
   bool json = false;
@@ -77,9 +79,10 @@ std::string shell_word(const std::string& text) {
   return quoted;
 }
 
-// What starts this run again, to be pasted into a shell.
+// What makes this run again from its beginning, to be pasted into a shell.
 std::string command_line(const RunArguments& arguments) {
   std::string line = fmt::format("dfrost run {}", shell_word(arguments.config));
+  if (arguments.runs != kUsualRuns) line += fmt::format(" --runs {}", shell_word(arguments.runs));
   for (const auto& change : arguments.overrides) line += fmt::format(" --set {}", shell_word(change));
   return line;
 }

@@ -85,13 +85,17 @@ std::string script_safe(const Json& document) {
   return safe;
 }
 
+void require_page() {
+  if (!page_template().empty()) return;
+  throw Error(ErrorCode::failed_precondition, "this dfrost was built without the report's page",
+              "build it with -DDFROST_REPORT_PAGE=ON, which needs Node.js and npm; 'dfrost compare' and "
+              "'dfrost export' need no page");
+}
+
 std::string report_page(const Json& document) {
+  require_page();
   const std::string_view page = page_template();
   const auto place = page.find(kPageDataMarker);
-  if (place == std::string_view::npos) {
-    throw Error(ErrorCode::unimplemented, "this dfrost was built without the report's page",
-                "build it with -DDFROST_REPORT_PAGE=ON; 'dfrost compare' and 'dfrost export' need no page");
-  }
   std::string filled(page.substr(0, place));
   filled += script_safe(document);
   filled += page.substr(place + kPageDataMarker.size());

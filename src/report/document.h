@@ -18,7 +18,10 @@ struct DocumentOptions {
 
 Json report_document(std::span<const RunRecords> runs, const DocumentOptions& options = {});
 
-// The page with the document in it: self-contained, opens from disk.
+// Throws (failed_precondition) where dfrost was built without the page.
+void require_page();
+
+// The page with the document in it: self-contained, opens from disk. Throws as require_page().
 std::string report_page(const Json& document);
 
 // JSON whose text can stand in a <script> element: nothing in it can end the element. Bytes that are not

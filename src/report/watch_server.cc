@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "dfrost/error.h"
+#include "report/document.h"
 #include "report/live_feed.h"
 
 namespace dfrost {
@@ -134,6 +135,7 @@ void WatchServer::Server::send_events(httplib::Response& response) {
 
 WatchServer::WatchServer(const std::filesystem::path& run, const WatchOptions& options)
     : server_(std::make_unique<Server>(run)) {
+  require_page();
   server_->declare(options);
   errno = 0;
   if (options.port == 0) {

@@ -22,7 +22,8 @@ bool is_own_host(std::string_view header, std::string_view listening_on);
 
 class WatchServer {
  public:
-  // Listens from here on. Throws (unavailable) where the port is taken or the host is not ours.
+  // Listens from here on. Throws (unavailable) where the port is taken or the host is not ours, and
+  // (failed_precondition) where there is no page to serve.
   WatchServer(const std::filesystem::path& run, const WatchOptions& options);
   ~WatchServer();
 

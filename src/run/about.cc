@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <ctime>
+#include <filesystem>
 #include <thread>
 
 #include "base/version.h"
@@ -53,6 +54,7 @@ Json about_json(const RunConfig& config, const Federation& federation, const Bac
           {"version", version()},
           {"started", now_utc()},
           {"command", command},
+          {"working_folder", std::filesystem::current_path().string()},
           {"machine",
            {{"cpu", cpu_summary()},
             {"cores", std::thread::hardware_concurrency()},
@@ -68,6 +70,19 @@ Json about_json(const RunConfig& config, const Federation& federation, const Bac
           {"domains", domains_json(pool)},
           {"clients", clients_json(federation)},
           {"partition", count_table(federation.partition(), pool.train.labels, pool.classes())}};
+}
+
+void continue_about(std::string_view before, std::size_t after_round, Json& about) {
+  const Json old = Json::parse(before, nullptr, false);
+  // Where it is damaged, this start is all that is known.
+  const auto kept = [&](const char* name, const Json& otherwise) {
+    return old.is_object() ? old.value(name, otherwise) : otherwise;
+  };
+  about["resumed"] = kept("resumed", Json::array());
+  if (!about["resumed"].is_array()) about["resumed"] = Json::array();
+  about["resumed"].push_back(
+      {{"after_round", after_round}, {"time", about["started"]}, {"version", version()}});
+  about["started"] = kept("started", about["started"]);
 }
 
 }  // namespace dfrost

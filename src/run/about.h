@@ -1,9 +1,11 @@
-// about.json: what a run is, written when it starts and not changed after: where it came from, what it runs
-// on, and who holds what. docs/reference/records.md has every field.
+// about.json: what a run is: where it came from, what it runs on, and who holds what. Written when it starts
+// and when it goes on, each time by the command that makes all of it. docs/reference/records.md has every
+// field.
 #pragma once
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 #include "dfrost/backbone.h"
 #include "run/config.h"
@@ -15,5 +17,9 @@ namespace dfrost {
 nlohmann::ordered_json about_json(const RunConfig& config, const Federation& federation,
                                   const Backbone& backbone, std::string_view family,
                                   const std::string& command);
+
+// Makes `about` that of a run which goes on after a round: it keeps the start that `before`, the text of its
+// about.json until now, tells of, and lists the resumption.
+void continue_about(std::string_view before, std::size_t after_round, nlohmann::ordered_json& about);
 
 }  // namespace dfrost

@@ -1,7 +1,6 @@
 // The plane in which some rows vary most: their mean and first two principal axes, for drawing prompt sets
-// of hundreds of dimensions on paper. Exact (an eigenvalue problem of the smaller of rows and columns), on
-// the calling thread. An axis points so that its largest component is positive: the same rows give the same
-// picture.
+// of hundreds of dimensions on paper. Right to more digits than can be drawn, on the calling thread. An axis
+// points so that its largest component is positive: the same rows give the same picture.
 #pragma once
 
 #include <array>

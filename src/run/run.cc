@@ -4,6 +4,7 @@
 
 #include <array>
 #include <chrono>
+#include <optional>
 
 #include "backbone/checkpoint.h"
 #include "backbone/weights_fingerprint.h"
@@ -86,6 +87,19 @@ double seconds_since_1970() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
+// A run that goes on is described by the command that it goes on with, which makes all of it again.
+void describe_run(const RunConfig& config, const fs::path& folder, nlohmann::ordered_json about,
+                  std::optional<std::size_t> resumed_after) {
+  write_file_atomically(folder / "config.toml", to_toml(config));
+  const fs::path file = folder / "about.json";
+  if (resumed_after) {
+    continue_about(fs::exists(file) ? read_text_file(file) : std::string(), *resumed_after, about);
+  }
+  // A path need not be UTF-8.
+  write_file_atomically(file,
+                        about.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+}
+
 void write_summary(const fs::path& folder, const RunConfig& config, const Federation& federation,
                    const RunResult& result) {
   const auto summary = summary_json(config, federation.clients().size(), result.last, result.totals);
@@ -137,19 +151,19 @@ RunResult run_logged(const RunConfig& config, const RunOptions& options, RunLog&
   fs::create_directories(options.folder);
   log.open();
   RunResult result;
+  std::optional<std::size_t> resumed_after;
   if (options.resume) {
     if (auto checkpoint = checkpoint_to_resume(options.folder, fingerprint, log)) {
       federation.restore(checkpoint->round, checkpoint->values);
       result.totals = checkpoint->totals;
+      resumed_after = checkpoint->round;
       log.on_note(fmt::format("resumed after round {}", checkpoint->round));
     }
   }
-  write_file_atomically(options.folder / "config.toml", to_toml(config));
-  const fs::path about = options.folder / "about.json";
-  if (!options.resume || !fs::exists(about)) {
-    const auto document =
-        about_json(config, federation, *backbone, to_string(source->family()), options.command);
-    write_file_atomically(about, document.dump() + "\n");
+  if (!resumed_after || *resumed_after < config.run.rounds) {  // else all is done, and described
+    describe_run(config, options.folder,
+                 about_json(config, federation, *backbone, to_string(source->family()), options.command),
+                 resumed_after);
   }
   log.on_ready(config, federation, *backbone);
   run_rounds(config, options, fingerprint, federation, log, result);

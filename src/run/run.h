@@ -15,7 +15,7 @@ namespace dfrost {
 struct RunOptions {
   std::filesystem::path folder;  // runs/NAME
   bool resume = false;           // go on where an earlier run stopped
-  std::string command = {};      // what the user typed, for the records
+  std::string command = {};      // what makes all of this run, for the records
 };
 
 // Who watches. Calls come one at a time, from any thread.

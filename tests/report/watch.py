@@ -1,7 +1,8 @@
 """`dfrost watch` over loopback, as browsers and others meet it.
 
     watch.py DFROST written           a run that a writer appends to, deletes and makes anew; many viewers; the unwelcome
-    watch.py DFROST real SHARED_DATA  a real run, killed and resumed: viewers end with what its records hold
+    watch.py DFROST real SHARED_DATA  a real run, killed and resumed: viewers end with what its records hold, and the
+                                      command that it shows makes the same again
 """
 import http.client
 import json
@@ -157,6 +158,13 @@ def nonsense_does_no_harm(watch):
     assert watch.get("/")[0] == 200
 
 
+def only_this_machine_is_listened_to(watch):
+    with open("/proc/net/tcp") as table:
+        sockets = [line.split() for line in table]
+    listening = [s[1] for s in sockets if s[3] == "0A" and s[1].endswith(":%04X" % watch.port)]
+    assert listening == ["0100007F:%04X" % watch.port], listening
+
+
 def a_taken_port_is_an_error(watch):
     second = subprocess.run([dfrost, "watch", run, "--port", str(watch.port)], capture_output=True, text=True,
                             timeout=PATIENCE)
@@ -170,6 +178,7 @@ def written():
     viewers = many_viewers_see_the_same(watch)
     nothing_else_is_served(watch)
     nonsense_does_no_harm(watch)
+    only_this_machine_is_listened_to(watch)
     a_taken_port_is_an_error(watch)
     watch.stop()  # with all of them looking
     assert all(viewer.answer.read() is not None for viewer in viewers[:3]), "their streams ended well"
@@ -227,9 +236,31 @@ def real():
     with open(os.path.join(run, "summary.json")) as file:
         assert late.document["runs"][0]["summary"] == json.load(file)
     assert os.path.exists(os.path.join(run, "report.html"))
-    # The command is one to be pasted into a shell.
-    assert late.document["runs"][0]["about"]["command"] == f"dfrost run {config} --set 'method.name=\"dfrost\"'"
     watch.stop()
+    about = late.document["runs"][0]["about"]
+    assert [resumption["after_round"] for resumption in about["resumed"]] == [1]
+    makes_the_same_again(about)
+    makes_the_same_again({"command": f"dfrost run {run}-first/config.toml --runs {os.path.dirname(run)}",
+                          "working_folder": "/"})
+
+
+def makes_the_same_again(about):
+    """What a page gives to be pasted into a shell, once the run is out of its way."""
+    first = run + "-first"
+    if os.path.exists(first):
+        shutil.rmtree(run)
+    else:
+        os.rename(run, first)
+    path = os.path.dirname(os.path.abspath(dfrost)) + os.pathsep + os.environ["PATH"]
+    subprocess.run(["bash", "-c", about["command"]], cwd=about["working_folder"], env={**os.environ, "PATH": path},
+                   check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def kept(folder):
+        with open(os.path.join(folder, "metrics.jsonl")) as file:
+            rounds = [{**json.loads(line), "seconds": None} for line in file]
+        with open(os.path.join(folder, "adapter", "network.safetensors"), "rb") as file:
+            return rounds, file.read()
+    assert kept(run) == kept(first), about
 
 
 {"written": written, "real": real}[what]()

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "run/adapter_use.h"
+#include "run/config_file.h"
 #include "run/evaluation.h"
 #include "run/pooled_samples.h"
 #include "run/small_experiment.h"
@@ -89,6 +90,44 @@ TEST(RunExperiment, LogsRoundsStopsAndResumptions) {
     ASSERT_GT(line.size(), 22u);
     EXPECT_EQ(line.substr(19, 3), "Z  ") << line;  // 2026-01-31T23:59:59Z
   }
+}
+
+TEST(RunExperiment, IsDescribedByTheCommandThatMakesAllOfItAlsoWhenResumed) {
+  StoppingObserver observer;
+  SmallExperiment experiment;
+  const auto file = experiment.run_folder() / "about.json";
+  const auto about = [&] { return nlohmann::json::parse(read_text_file(file)); };
+  StoppingObserver stopping(1);
+  test::expect_error(ErrorCode::cancelled, "stopped", [&] {
+    run_experiment(experiment.config, {experiment.run_folder(), false, "dfrost run small.toml"}, stopping);
+  });
+  const auto first = about();
+  EXPECT_EQ(first["command"], "dfrost run small.toml");
+  EXPECT_EQ(first["working_folder"], fs::current_path().string());
+  EXPECT_FALSE(first.contains("resumed"));
+
+  const std::string longer = "dfrost run small.toml --set run.rounds=4";
+  experiment.config.run.rounds = 4;
+  run_experiment(experiment.config, {experiment.run_folder(), true, longer}, observer);
+  const auto second = about();
+  EXPECT_EQ(second["command"], longer);
+  EXPECT_EQ(second["started"], first["started"]);
+  EXPECT_EQ(second["partition"], first["partition"]);
+  ASSERT_EQ(second["resumed"].size(), 1u);
+  EXPECT_EQ(second["resumed"][0]["after_round"], 1);
+  const RunConfig described = load_config(experiment.run_folder() / "config.toml");
+  EXPECT_EQ(to_toml(described), to_toml(experiment.config));
+
+  // Nothing is left to do: what is there stays described as it was made.
+  experiment.config.run.rounds = 2;
+  run_experiment(experiment.config, {experiment.run_folder(), true, "dfrost run small.toml"}, observer);
+  EXPECT_EQ(about(), second);
+
+  // A damaged description takes the run no further down.
+  write_file_atomically(file, "{");
+  experiment.config.run.rounds = 5;
+  run_experiment(experiment.config, {experiment.run_folder(), true, longer}, observer);
+  EXPECT_EQ(about()["resumed"][0]["after_round"], 4);
 }
 
 TEST(RunExperiment, NamesAFullDiskAndLosesNothingByIt) {
