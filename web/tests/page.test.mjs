@@ -160,11 +160,11 @@ test("what was checked is said in a sentence each, with the counts of the record
 
 test("a resumed run says after which rounds, and where its command was given", async () => {
   const data = oneRun({ rounds: 3, clients: 4 });
-  Object.assign(data.runs[0].about, { working_folder: "/home/me", resumed: [{ after_round: 2, time: "2026-11-16T01:02:03Z", version: "0.2.0" }] });
+  Object.assign(data.runs[0].about, { working_folder: "/experiments", resumed: [{ after_round: 2, time: "2026-11-16T01:02:03Z", version: "0.2.0" }] });
   const { page } = await browser.open(data);
   const facts = await page.locator("#reproduce .facts").innerText();
   assert.match(facts, /after round 2, 2026-11-16 01:02 UTC, dfrost 0\.2\.0/);
-  assert.match(facts, /\/home\/me/);
+  assert.match(facts, /\/experiments/);
   await page.close();
 });
 
