@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -63,6 +64,19 @@ std::size_t regular_file_size(const FileDescriptor& file, const std::filesystem:
         .at(path.string());
   }
   return static_cast<std::size_t>(info.st_size);
+}
+
+// Something that must not be replaced by a file: a pipe, a terminal, /dev/null.
+bool is_device_or_pipe(const std::filesystem::path& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+}
+
+// Where a link leads; the path itself where there is nothing yet.
+std::filesystem::path followed(const std::filesystem::path& path) {
+  std::error_code absent;
+  auto real = std::filesystem::canonical(path, absent);
+  return absent ? path : real;
 }
 
 // Removes the temporary file unless it was renamed into place.
@@ -152,7 +166,13 @@ std::string read_text_file(const std::filesystem::path& path, std::size_t limit_
   return text;
 }
 
-void write_file_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes) {
+void write_file_atomically(const std::filesystem::path& given, std::span<const std::byte> bytes) {
+  if (is_device_or_pipe(given)) {
+    const FileDescriptor device(given, O_WRONLY);
+    if (!device) fail("write", given, errno);
+    return write_all(device, bytes, given);
+  }
+  const std::filesystem::path path = followed(given);
   // The process id keeps two processes that write the same file out of each other's way.
   const std::filesystem::path temporary = path.string() + fmt::format(".{}.tmp", ::getpid());
   const FileDescriptor file(temporary, O_WRONLY | O_CREAT | O_TRUNC, 0644);
@@ -176,5 +196,20 @@ void append_to_file(const std::filesystem::path& path, std::string_view text) {
   if (!file) fail("write", path, errno);
   write_all(file, std::as_bytes(std::span(text)), path);
 }
+
+FolderLock::FolderLock(const std::filesystem::path& folder)
+    : descriptor_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  if (descriptor_ < 0) fail("open", folder, errno);
+  if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return;
+  const int error = errno;
+  ::close(descriptor_);
+  if (error != EWOULDBLOCK) fail("lock", folder, error);
+  throw Error(ErrorCode::failed_precondition,
+              fmt::format("another process is writing into {}", folder.string()),
+              "wait until it has ended, or use another folder")
+      .at(folder.string());
+}
+
+FolderLock::~FolderLock() { ::close(descriptor_); }
 
 }  // namespace dfrost

@@ -38,12 +38,27 @@ void release_pages(std::span<const std::byte> mapped);
 // Refuses files above `limit_bytes`, so that a wrong path cannot take all memory.
 std::string read_text_file(const std::filesystem::path& path, std::size_t limit_bytes = 64u << 20);
 
-// Writes to a temporary file beside `path`, flushes it to disk and renames it over `path`.
+// Writes to a temporary file beside `path`, flushes it to disk and renames it over `path`. A link stays a
+// link: the file that it leads to is replaced. What is no file on a disk (a pipe, /dev/null) is written to as
+// it is.
 void write_file_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes);
 void write_file_atomically(const std::filesystem::path& path, std::string_view text);
 
 // Adds to the end of a file, which is made where there is none, in one write, flushed to disk. Where that
 // fails, nothing that was there before is lost, and of what is new perhaps a part is there.
 void append_to_file(const std::filesystem::path& path, std::string_view text);
+
+// Keeps a folder for one process: while a lock lives, taking another on the same folder fails
+// (failed_precondition). The system lets go of it however the process ends; nothing is left on disk.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::filesystem::path& folder);
+  ~FolderLock();
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  int descriptor_;
+};
 
 }  // namespace dfrost

@@ -85,6 +85,10 @@ std::vector<double> RandomStream::dirichlet(std::size_t count, double alpha) {
     shares.assign(count, 0.0);
     shares[below(count)] = sum = 1.0;
   }
+  if (std::isinf(sum)) {  // alpha near the largest double: the limit is even
+    shares.assign(count, 1.0);
+    sum = static_cast<double>(count);
+  }
   for (double& share : shares) share /= sum;
   return shares;
 }

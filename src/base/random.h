@@ -36,13 +36,8 @@ class RandomStream {
   // 0 … count-1 in random order.
   std::vector<std::size_t> permutation(std::size_t count);
 
-  // The whole state, for checkpoints.
-  using State = std::array<std::uint64_t, 4>;
-  const State& state() const { return state_; }
-  void restore(const State& state) { state_ = state; }
-
  private:
-  State state_;
+  std::array<std::uint64_t, 4> state_;
 };
 
 }  // namespace dfrost

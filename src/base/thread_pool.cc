@@ -1,9 +1,12 @@
 #include "base/thread_pool.h"
 
+#include <fmt/format.h>
 #include <sched.h>
 
 #include <algorithm>
 #include <utility>
+
+#include "dfrost/error.h"
 
 namespace dfrost {
 
@@ -17,18 +20,29 @@ std::size_t available_threads() {
 
 ThreadPool::ThreadPool(std::size_t threads) {
   if (threads == 0) threads = available_threads();
-  for (std::size_t worker = 1; worker < threads; ++worker) {
-    workers_.emplace_back([this, worker] { work(worker); });
+  try {
+    for (std::size_t worker = 1; worker < threads; ++worker) {
+      workers_.emplace_back([this, worker] { work(worker); });
+    }
+  } catch (const std::exception& error) {
+    const std::size_t started = size();
+    stop();  // a thread that runs may not outlive its object
+    throw Error(ErrorCode::resource_exhausted,
+                fmt::format("only {} of {} threads could be started: {}", started, threads, error.what()),
+                "ask for fewer threads");
   }
 }
 
-ThreadPool::~ThreadPool() {
+ThreadPool::~ThreadPool() { stop(); }
+
+void ThreadPool::stop() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
   }
   start_.notify_all();
   for (auto& worker : workers_) worker.join();
+  workers_.clear();
 }
 
 void ThreadPool::parallel_for(std::size_t count, const Body& body) {

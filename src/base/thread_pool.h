@@ -14,7 +14,8 @@ namespace dfrost {
 
 class ThreadPool {
  public:
-  // 0: as many as this process may use. The calling thread is one of them: ThreadPool(1) starts none.
+  // 0: as many as this process may use. The calling thread is one of them: ThreadPool(1) starts none. Throws
+  // (resource_exhausted) where the system gives no more threads.
   explicit ThreadPool(std::size_t threads = 0);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -29,6 +30,7 @@ class ThreadPool {
   void parallel_for(std::size_t count, const Body& body);
 
  private:
+  void stop();
   void work(std::size_t worker);
   void drain(std::size_t worker);
 

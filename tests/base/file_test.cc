@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "support/support.h"
@@ -29,6 +31,40 @@ TEST(WriteFileAtomically, KeepsTheOldContentWhenTheDiskIsFull) {
   test::expect_error(ErrorCode::resource_exhausted, "a.txt",
                      [&] { write_file_atomically(folder / "a.txt", "new"); });
   EXPECT_EQ(read_text_file(folder / "a.txt"), "old");
+}
+
+TEST(WriteFileAtomically, ReplacesWhatALinkLeadsToAndKeepsTheLink) {
+  const test::TemporaryFolder folder;
+  write_file_atomically(folder / "real", "old");
+  std::filesystem::create_symlink(folder / "real", folder / "link");
+  write_file_atomically(folder / "link", "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
+  EXPECT_EQ(read_text_file(folder / "real"), "new");
+}
+
+TEST(WriteFileAtomically, WritesIntoAPipeInsteadOfReplacingIt) {
+  const test::TemporaryFolder folder;
+  const auto pipe = folder / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const int reader = ::open(pipe.c_str(), O_RDWR);  // both ways: neither end waits for the other
+  write_file_atomically(pipe, "through");
+  std::string text(7, '\0');
+  EXPECT_EQ(::read(reader, text.data(), text.size()), 7);
+  ::close(reader);
+  EXPECT_EQ(text, "through");
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+}
+
+TEST(FolderLock, IsHeldOnceAndLetGoOf) {
+  const test::TemporaryFolder folder;
+  {
+    const FolderLock held(folder.path());
+    test::expect_error(ErrorCode::failed_precondition, "another process", [&] { FolderLock(folder.path()); });
+  }
+  const FolderLock again(folder.path());
+  test::expect_error(ErrorCode::not_found, "missing", [&] { FolderLock(folder / "missing"); });
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
 TEST(ReadTextFile, RefusesAFileAboveItsLimit) {

@@ -1,10 +1,14 @@
 #include "base/thread_pool.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <stdexcept>
 #include <vector>
+
+#include "dfrost/error.h"
 
 namespace dfrost {
 namespace {
@@ -39,6 +43,23 @@ TEST(ThreadPool, ThrowsWhatABodyThrewAndWorksOn) {
   std::atomic<int> done = 0;
   pool.parallel_for(10, [&](std::size_t, std::size_t) { ++done; });
   EXPECT_EQ(done, 10);
+}
+
+TEST(ThreadPool, SaysSoWhenTheSystemGivesNoMoreThreads) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "SKIPPED: a sanitizer needs the address space that this test takes away";
+#endif
+  const auto start_too_many = [] {
+    const rlimit little{.rlim_cur = 256u << 20, .rlim_max = 256u << 20};  // each thread wants 8 MB of stack
+    setrlimit(RLIMIT_AS, &little);
+    try {
+      const ThreadPool pool(4096);
+    } catch (const Error& error) {
+      std::exit(error.code() == ErrorCode::resource_exhausted ? 7 : 1);
+    }
+    std::exit(0);
+  };
+  EXPECT_EXIT(start_too_many(), testing::ExitedWithCode(7), "");
 }
 
 }  // namespace
