@@ -37,6 +37,19 @@ class StructureCheck {
 
 }  // namespace
 
+bool is_utf8(std::string_view text) {
+  try {
+    static_cast<void>(nlohmann::json(text).dump());
+    return true;
+  } catch (const nlohmann::json::type_error&) {
+    return false;
+  }
+}
+
+std::string dump_json(const nlohmann::ordered_json& document, int indent) {
+  return document.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
 nlohmann::json parse_json(std::string_view text, const std::string& place) {
   StructureCheck check;
   try {

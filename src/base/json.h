@@ -1,6 +1,6 @@
 // JSON files that other programs wrote (configs, indexes), parsed with bounded nesting and without duplicate
-// keys; every failure is an Error (data_loss) that says where. For our own documents use nlohmann::json
-// directly.
+// keys; every failure is an Error (data_loss) that says where. And our own documents, written so that no name
+// that stands in them can make that fail.
 #pragma once
 
 #include <filesystem>
@@ -9,6 +9,12 @@
 #include <string_view>
 
 namespace dfrost {
+
+// Whether JSON can hold the text as it is: names of files and folders may be any bytes.
+bool is_utf8(std::string_view text);
+
+// The document on one line, or indented. What is not UTF-8 in it is replaced by U+FFFD.
+std::string dump_json(const nlohmann::ordered_json& document, int indent = -1);
 
 // `place` is the file's name, for the error.
 nlohmann::json parse_json(std::string_view text, const std::string& place);

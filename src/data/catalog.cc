@@ -6,6 +6,8 @@
 #include <cctype>
 #include <cstdlib>
 
+#include "base/json.h"
+#include "base/quote.h"
 #include "base/suggest.h"
 #include "data/layouts.h"
 #include "dfrost/error.h"
@@ -161,6 +163,16 @@ void check_classes(const Dataset& dataset, const DatasetInfo& info) {
       .at(dataset.location.string());
 }
 
+// Class names go into records and adapters, which are JSON.
+void check_names(const Dataset& dataset) {
+  for (const auto& name : dataset.class_names) {
+    if (is_utf8(name)) continue;
+    throw Error(ErrorCode::data_loss, fmt::format("the name of the class {} is not UTF-8", quote_name(name)),
+                "give it another name")
+        .at(dataset.location.string());
+  }
+}
+
 }  // namespace
 
 std::span<const DatasetInfo> dataset_catalog() {
@@ -200,6 +212,7 @@ Dataset open_dataset(const DomainSpec& spec, const fs::path& root, const ReadOpt
   dataset.name = spec.name;
   dataset.format = location->format;
   dataset.location = location->path;
+  check_names(dataset);
   if (info != nullptr) {
     check_classes(dataset, *info);
     dataset.class_names = info->class_names;

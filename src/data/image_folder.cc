@@ -51,11 +51,13 @@ struct SplitFolder {
   fs::path folder;
 };
 
-// The split folders, or the folder itself as "train". If only one split is there, that one is "train" too.
+// The split folders, or the folder itself as "train". If only one split is there, that one is "train" too. A
+// split has folders of classes in it: a folder "train" of pictures is a class, of railways.
 std::vector<SplitFolder> find_splits(const fs::path& folder) {
   std::vector<SplitFolder> found;
   for (const auto& sub : sorted_subfolders(folder)) {
-    if (const auto split = split_of_folder_name(sub.filename().string())) found.push_back({*split, sub});
+    const auto split = split_of_folder_name(sub.filename().string());
+    if (split && !sorted_subfolders(sub).empty()) found.push_back({*split, sub});
   }
   if (found.empty()) found.push_back({Split::train, folder});
   if (found.size() == 1) found[0].split = Split::train;

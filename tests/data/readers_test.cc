@@ -99,6 +99,21 @@ TEST_F(Readers, ReadAnyImageFolderWithItsThreeSplits) {
   expect_as_written(dataset, "folder");
 }
 
+TEST_F(Readers, TakeAFolderOfPicturesCalledTrainForAClass) {
+  const test::TemporaryFolder own;
+  const auto picture = path("folder") / "train/class 3";
+  for (const char* name : {"car", "train", "test"}) fs::copy(picture, own / name);
+  const Dataset dataset = open_dataset({.name = "vehicles", .path = own.path()}, {});
+  EXPECT_EQ(dataset.class_names, (std::vector<std::string>{"car", "test", "train"}));
+}
+
+TEST_F(Readers, RefuseAClassWhoseNameNoRecordCouldHold) {
+  const test::TemporaryFolder own;
+  for (const char* name : {"dog", "caf\xe9"}) fs::copy(path("folder") / "train/class 3", own / name);
+  test::expect_error(ErrorCode::data_loss, "not UTF-8",
+                     [&] { open_dataset({.name = "mine", .path = own.path()}, {}); });
+}
+
 TEST_F(Readers, ReadTheFoldersOfCinicAndMmafedb) {
   for (const char* name : {"cinic10", "mmafedb"}) {
     const Dataset dataset = open(name, name);
