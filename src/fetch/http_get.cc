@@ -39,12 +39,16 @@ class PartialFile {
 
   std::size_t size() const { return size_; }
 
-  void begin_again() {
-    if (::ftruncate(fd_, 0) != 0) fail(errno);
+  // These are called from C, which nothing may be thrown through: false, with the reason kept for check().
+  bool begin_again() {
+    if (::ftruncate(fd_, 0) != 0) {
+      error_ = errno;
+      return false;
+    }
     size_ = 0;
+    return true;
   }
 
-  // False, with the reason kept, if the disk will not take it.
   bool append(std::string_view bytes) {
     while (!bytes.empty()) {
       const ssize_t put = ::write(fd_, bytes.data(), bytes.size());
@@ -119,7 +123,8 @@ std::size_t on_body(char* data, std::size_t size, std::size_t count, void* user)
       return 0;
     }
     // A server that cannot continue sends everything again.
-    if (transfer.resumed_at > 0 && transfer.status() != kPartialContent) transfer.file->begin_again();
+    const bool anew = transfer.resumed_at > 0 && transfer.status() != kPartialContent;
+    if (anew && !transfer.file->begin_again()) return 0;
   }
   return transfer.file->append({data, size * count}) ? size * count : 0;
 }
