@@ -120,14 +120,18 @@ void evaluate_adapters(const EvalArguments& arguments) {
   const auto pictures = pictures_for(arguments, found, first.card);
   const auto checkpoint =
       open_backbone_of(first.card, find_backbone_of(found, first.card, arguments.backbone));
-  const auto pool = open_pictures_for(first.card, pictures.pool);
+  ThreadPool threads;
+  const auto pool = open_pictures_for(first.card, pictures.pool, {.pool = &threads});
+  require_test_pictures(pool);
+  for (const auto& domain : pool.domains) {
+    for (const auto& note : domain.notes) tell(fmt::format("note: {}: {}\n", domain.name, note));
+  }
   const auto backbone = make_backbone(
       *checkpoint,
       {.precision = precision == Precision::automatic ? first.card.precision : precision, .training = false});
 
   const PooledSamples samples(pool, pool.test, *backbone, first.card.preprocessing, kCacheBytes);
   const auto chosen = scored_samples(pictures.evaluate, pool, pictures.seed);
-  ThreadPool threads;
   Workspace workspace(*backbone);
   const auto score = [&](const Adapter& adapter) {
     return Scored{adapter.card.model,

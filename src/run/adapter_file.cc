@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/choice.h"
+#include "base/json.h"
 #include "base/safetensors.h"
 #include "dfrost/error.h"
 
@@ -176,7 +177,8 @@ AdapterCard card_from_json(const Json& json, const std::string& place) {
 }
 
 void write_adapter(const std::filesystem::path& path, const AdapterCard& card, const ClientState& state) {
-  write_safetensors(path, tensors_of(state), {{"format", "dfrost adapter"}, {"card", to_json(card).dump()}});
+  write_safetensors(path, tensors_of(state),
+                    {{"format", "dfrost adapter"}, {"card", dump_json(to_json(card))}});
 }
 
 Adapter read_adapter(const std::filesystem::path& path) {

@@ -87,9 +87,9 @@ const CardDomain& find_domain(const AdapterCard& card, std::string_view name) {
               hint_among(name, names, "its domains are"));
 }
 
-PooledSet open_pictures_for(const AdapterCard& card, const PoolOptions& options) {
+PooledSet open_pictures_for(const AdapterCard& card, const PoolOptions& options, const ReadOptions& read) {
   for (const auto& spec : options.domains) find_domain(card, spec.name);  // before anything is read
-  auto pool = open_pool(options);
+  auto pool = open_pool(options, read);
   for (auto& domain : pool.domains) {
     const auto& known = find_domain(card, domain.name);
     const auto numbers = class_numbers(known, domain.class_names);

@@ -17,20 +17,30 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kKept = 2;
 
-std::string hash_text(std::span<const std::byte> bytes) {
+std::string checksum_of(std::span<const std::byte> values, const std::string& fingerprint,
+                        const std::string& totals) {
   ContentHash hash;
-  hash.add(bytes);
+  hash.add(values);
+  hash.add(std::span(fingerprint));
+  hash.add(std::span(totals));
   return hash.hex();
 }
 
-// The checkpoints of a folder, newest first.
+// The checkpoints of a folder, newest first. None where there is no folder; but a folder that cannot be
+// listed is an error, since "none" would let a run start over.
 std::vector<fs::path> checkpoints_in(const fs::path& folder) {
   std::vector<fs::path> files;
-  std::error_code absent;
-  for (const auto& entry : fs::directory_iterator(folder, absent)) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
     if (entry.path().extension() == ".safetensors") files.push_back(entry.path());
   }
-  std::ranges::sort(files, std::greater<>());
+  if (error && error != std::errc::no_such_file_or_directory) {
+    throw Error(ErrorCode::data_loss, fmt::format("the checkpoints cannot be listed: {}", error.message()))
+        .at(folder.string());
+  }
+  // By number: round-1000000 comes after round-999999.
+  std::ranges::sort(files, std::greater<>(),
+                    [](const fs::path& p) { return std::pair(p.native().size(), p.native()); });
   return files;
 }
 
@@ -46,8 +56,8 @@ RunCheckpoint read_checkpoint(const fs::path& path) {
   };
   RunCheckpoint checkpoint;
   const auto& values = file.content().at("values");
-  if (hash_text(values.bytes) != text("checksum")) {
-    throw Error(ErrorCode::data_loss, "the checkpoint's checksum does not fit its values").at(path.string());
+  if (checksum_of(values.bytes, text("fingerprint"), text("totals")) != text("checksum")) {
+    throw Error(ErrorCode::data_loss, "the checkpoint's checksum does not fit its content").at(path.string());
   }
   checkpoint.values = read_floats(values, "values");
   checkpoint.fingerprint = text("fingerprint");
@@ -65,10 +75,11 @@ RunCheckpoint read_checkpoint(const fs::path& path) {
 void write_checkpoint(const fs::path& folder, const RunCheckpoint& checkpoint) {
   fs::create_directories(folder);
   const FloatTensor values{"values", {checkpoint.values.size()}, checkpoint.values};
+  const std::string totals = to_json(checkpoint.totals).dump();
   write_safetensors(folder / fmt::format("round-{:06}.safetensors", checkpoint.round), std::span(&values, 1),
-                    {{"checksum", hash_text(std::as_bytes(std::span(checkpoint.values)))},
+                    {{"checksum", checksum_of(std::as_bytes(values.values), checkpoint.fingerprint, totals)},
                      {"fingerprint", checkpoint.fingerprint},
-                     {"totals", to_json(checkpoint.totals).dump()}});
+                     {"totals", totals}});
   const auto files = checkpoints_in(folder);
   std::error_code ignored;
   for (std::size_t i = kKept; i < files.size(); ++i) fs::remove(files[i], ignored);

@@ -127,7 +127,7 @@ void RunConfig::validate_data() const {
 }
 
 void RunConfig::validate_network(std::size_t clients_in_all) const {
-  if (method.cooperation == Cooperation::central) return;
+  if (method.cooperation != Cooperation::peers) return;
   network.topology.validate(clients_in_all);
   network.faults.validate(clients_in_all);
 }

@@ -1,6 +1,10 @@
 #include "run/evaluation.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "dfrost/error.h"
 
 namespace dfrost {
 namespace {
@@ -19,6 +23,18 @@ std::vector<DomainAccuracy> mean_by_domain(const PooledSet& pool, std::span<cons
 }
 
 }  // namespace
+
+void require_test_pictures(const PooledSet& pool) {
+  for (const auto& domain : pool.domains) {
+    if (domain.test_count > 0) continue;
+    throw Error(
+        ErrorCode::failed_precondition,
+        fmt::format("{} has no test pictures: nothing to score on", domain.name),
+        "add some in a folder 'test' beside 'train', or have five pictures of a class: a fifth of them "
+        "is then held out")
+        .at(domain.name);
+  }
+}
 
 std::vector<std::size_t> scored_clients(const EvaluateSection& options, std::size_t clients) {
   const std::size_t wanted = options.clients == 0 ? clients : options.clients;

@@ -12,6 +12,9 @@
 
 namespace dfrost {
 
+// Throws (failed_precondition) where a domain has nothing to be scored on: its accuracy would look like 0.
+void require_test_pictures(const PooledSet& pool);
+
 // Evenly over the clients, and so over the domains, whose clients stand together.
 std::vector<std::size_t> scored_clients(const EvaluateSection& options, std::size_t clients);
 

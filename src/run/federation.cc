@@ -8,6 +8,7 @@
 #include "dfrost/measure.h"
 #include "network/mixing_factor.h"
 #include "run/evaluation.h"
+#include "run/round_tally.h"
 
 namespace dfrost {
 namespace {
@@ -24,9 +25,6 @@ class Stopwatch {
 // Patch embeddings are kept up to this: FiveDataset's 100,000 for ViT-B/32 would take 15 GB, a demo's fit.
 constexpr std::size_t kCacheBytes = std::size_t{1} << 30;
 
-// Nobody can look at the graph of more.
-constexpr std::size_t kMostDrawnClients = 500;
-
 Partition partition_for(const RunConfig& config, const PooledSet& pool) {
   if (config.method.cooperation != Cooperation::central) {
     return make_partition(pool, config.partition, config.run.seed);
@@ -37,10 +35,11 @@ Partition partition_for(const RunConfig& config, const PooledSet& pool) {
   return all;
 }
 
-// Who would talk to whom if clients talked at all.
+// Where nobody talks, [network] may hold what does not fit so many clients: it is not looked at.
 TopologyOptions topology_for(const RunConfig& config, std::size_t clients) {
   config.validate_network(clients);
-  return config.network.topology;
+  return config.method.cooperation == Cooperation::peers ? config.network.topology
+                                                         : TopologyOptions{.kind = TopologyKind::ring};
 }
 
 Client make_client(const RunConfig& config, const Geometry& geometry, std::size_t classes, ClientId id,
@@ -75,52 +74,18 @@ class Counter {
   Federation::Progress state_;
 };
 
-// What one client saw of the exchange and did with it.
-struct ClientLoop {
-  MergeReport merge;
-  std::size_t refused = 0, missing = 0;
-  double exchange_seconds = 0, merge_seconds = 0;
-};
-
-// `share` turns seconds of one client into wall seconds.
-void add_loops(std::span<ClientLoop> loops, double share, RoundRecord& record) {
-  std::size_t merges = 0;
-  for (auto& loop : loops) {
-    record.refused_messages += loop.refused;
-    record.missing_messages += loop.missing;
-    record.seconds.exchange += loop.exchange_seconds * share;
-    record.seconds.merge += loop.merge_seconds * share;
-    if (!loop.merge.merged) continue;
-    ++merges;
-    record.off_index_mass += loop.merge.off_index_mass;
-    record.merge_error += loop.merge.error;
-    record.dead_prompts += loop.merge.dead_prompts;
-    if (loop.merge.view) record.merge_views.push_back(std::move(*loop.merge.view));
+// Every part but the prompts becomes the clients' mean, summed in double in the order of the clients.
+void average_all_but_prompts(std::span<const Client> clients, ClientState& mean) {
+  for (const auto& part : mean.layout.parts()) {
+    if (part.name == kPromptPart) continue;
+    std::vector<double> sums(part.size, 0.0);
+    for (const auto& client : clients) {
+      const float* own = client.state.part(part.name).data();
+      for (std::size_t i = 0; i < part.size; ++i) sums[i] += static_cast<double>(own[i]);
+    }
+    for (std::size_t i = 0; i < part.size; ++i)
+      mean.values[part.offset + i] = static_cast<float>(sums[i] / static_cast<double>(clients.size()));
   }
-  if (merges > 0) {
-    record.off_index_mass /= static_cast<double>(merges);
-    record.merge_error /= static_cast<double>(merges);
-  }
-}
-
-TheoryRecord check_theory(std::span<const ClientLoop> loops) {
-  TheoryRecord theory;
-  for (const auto& loop : loops) {
-    if (!loop.merge.merged) continue;
-    const auto& theorem = loop.merge.theorem;
-    ++theory.checked;
-    if (!theorem.held) ++theory.violated;
-    theory.largest_ratio = std::max(theory.largest_ratio, theorem.smallest_delta / theorem.bound);
-  }
-  return theory;
-}
-
-RoundGraph graph_of(const RoundNetwork& network) {
-  RoundGraph graph{network.graph.edges(), network.failed, {}};
-  for (std::size_t u = 0; u < network.active.size(); ++u) {
-    if (!network.active[u]) graph.absent.push_back(static_cast<ClientId>(u));
-  }
-  return graph;
 }
 
 // The first `per_domain` clients of each domain: whose merges are kept to be looked at.
@@ -161,12 +126,8 @@ RoundRecord Federation::run_round(const ProgressCallback& progress) {
   ++round_;
   RoundRecord record;
   record.round = round_;
-  auto network = draw_round(topology_, config_.network.faults, round_);
-  if (config_.method.cooperation == Cooperation::none) network.graph = Graph(clients_.size(), {});
-  record.edges = network.graph.edges().size();
-  record.failed_edges = network.failed.size();
-  record.absent_clients = network.absent_clients();
-  if (clients_.size() <= kMostDrawnClients) record.graph = graph_of(network);
+  const auto network = draw_network();
+  tally_network(network, record);
   // A client listens before it trains: the message of a faster neighbour must find it.
   for (const auto& client : clients_) {
     if (network.active[client.id]) exchanges_.exchange_of(client.id).begin_round(round_);
@@ -182,6 +143,15 @@ RoundRecord Federation::run_round(const ProgressCallback& progress) {
     record.seconds.evaluate = evaluating.seconds();
   }
   return record;
+}
+
+RoundNetwork Federation::draw_network() const {
+  if (config_.method.cooperation == Cooperation::peers)
+    return draw_round(topology_, config_.network.faults, round_);
+  RoundNetwork silence;
+  silence.graph = Graph(clients_.size(), {});
+  silence.active.assign(clients_.size(), true);
+  return silence;
 }
 
 RoundRecord Federation::score_untrained(const ProgressCallback& progress) {
@@ -203,12 +173,7 @@ void Federation::train_all(const RoundNetwork& network, const ProgressCallback& 
     reports[u] = train_client(clients_[u], samples, config_, round_, workspaces_[worker]);
     counter.add(reports[u].images);
   });
-  for (std::size_t u = 0; u < clients_.size(); ++u) {
-    if (!network.active[u]) continue;
-    record.train_loss += reports[u].loss / static_cast<double>(active);
-    record.images += reports[u].images;
-    record.diverged_clients += reports[u].diverged ? 1 : 0;
-  }
+  tally_training(reports, record);
   record.seconds.train = clock.seconds();
 }
 
@@ -240,26 +205,27 @@ void Federation::exchange_all(const RoundNetwork& network, const ProgressCallbac
 
   Counter counter(progress, "merge", clients_.size() - network.absent_clients());
   const bool views = is_evaluated(round_);
-  std::vector<ClientLoop> loops(clients_.size());
+  std::vector<ExchangeReport> reports(clients_.size());
   threads_.parallel_for(clients_.size(), [&](std::size_t u, std::size_t) {
     if (!network.active[u]) return;
     const Stopwatch receiving;
     const auto inbox = receive_states(clients_[u], mixing, round_, Exchange::kNoWaiting,
                                       exchanges_.exchange_of(static_cast<ClientId>(u)));
-    loops[u].exchange_seconds = receiving.seconds();
+    reports[u].exchange_seconds = receiving.seconds();
     const Stopwatch merging;
-    loops[u].merge = merge_states(clients_[u], inbox, config_, round_, views && seen_[u]);
-    loops[u].merge_seconds = merging.seconds();
-    loops[u].refused = inbox.refused.size();
-    loops[u].missing = inbox.missing;
+    reports[u].merge = merge_states(clients_[u], inbox, config_, round_, views && seen_[u]);
+    reports[u].merge_seconds = merging.seconds();
+    reports[u].refused = inbox.refused.size();
+    reports[u].missing = inbox.missing;
     counter.add(0);
   });
   const ExchangeCounts after = sent();
   record.sent_bytes = after.sent_bytes - before.sent_bytes;
   record.sent_messages = after.sent_messages - before.sent_messages;
 
-  add_loops(loops, 1.0 / static_cast<double>(threads_.size()), record);
-  if (config_.diagnostics.theory && config_.merge.kind == MergeKind::ot) record.theory = check_theory(loops);
+  tally_exchange(reports, 1.0 / static_cast<double>(threads_.size()), record);
+  if (config_.diagnostics.theory && config_.merge.kind == MergeKind::ot)
+    record.theory = tally_theory(reports);
 }
 
 void Federation::measure(RoundRecord& record) {
@@ -271,16 +237,7 @@ void Federation::measure(RoundRecord& record) {
   record.consensus_error = consensus.error;
   record.consensus_error_total = consensus.total;
   std::ranges::copy(consensus.barycenter, model.prompts().data());
-  for (const auto& part : model.layout.parts()) {
-    if (part.name == kPromptPart) continue;
-    for (std::size_t i = 0; i < part.size; ++i) {
-      double sum = 0;
-      for (const auto& client : clients_) {
-        sum += static_cast<double>(client.state.values[client.state.layout.at(part.name).offset + i]);
-      }
-      model.values[part.offset + i] = static_cast<float>(sum / static_cast<double>(clients_.size()));
-    }
-  }
+  average_all_but_prompts(clients_, model);
 }
 
 bool Federation::is_evaluated(std::size_t round) const {

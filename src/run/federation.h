@@ -46,6 +46,7 @@ class Federation {
   const std::vector<Client>& clients() const { return clients_; }
   const PooledSet& pool() const { return pool_; }
   const Partition& partition() const { return partition_; }
+  const Topology& topology() const { return topology_; }
   std::size_t threads() const { return threads_.size(); }
   // Barycenter prompts and mean head, as of the last measurement.
   const Client& network_model() const { return network_model_; }
@@ -56,6 +57,7 @@ class Federation {
   void restore(std::size_t round, std::span<const float> values);
 
  private:
+  RoundNetwork draw_network() const;
   void train_all(const RoundNetwork& network, const ProgressCallback& progress, RoundRecord& record);
   void exchange_all(const RoundNetwork& network, const ProgressCallback& progress, RoundRecord& record);
   void measure(RoundRecord& record);

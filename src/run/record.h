@@ -68,9 +68,9 @@ struct RoundGraph {
 };
 
 struct RoundRecord {
-  std::size_t round = 0;                       // from 1
-  double train_loss = 0;                       // mean over the clients that trained, of their last epoch
-  std::size_t images = 0;                      // seen by all clients in training
+  std::size_t round = 0;   // from 1
+  double train_loss = 0;   // mean over the clients that trained and did not diverge, of their last epoch
+  std::size_t images = 0;  // seen by all clients in training
   std::size_t diverged_clients = 0;            // whose update was not finite: they keep the state they had
   std::optional<EvaluationRecord> evaluation;  // in rounds that evaluate
   double consensus_error = 0;                  // (1/M) Σ W₂²(μ_u, μ_avg)

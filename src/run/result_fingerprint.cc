@@ -14,6 +14,7 @@ std::string settings_text(RunConfig config, Precision precision) {
   config.data.root.clear();
   for (auto& domain : config.data.domains) domain.path.clear();
   config.partition.file.clear();
+  config.network.topology.file.clear();
   config.evaluate = {};
   config.diagnostics = {};
   return to_toml(config);
@@ -22,14 +23,20 @@ std::string settings_text(RunConfig config, Precision precision) {
 }  // namespace
 
 std::string result_fingerprint(const RunConfig& config, const std::string& weights, Precision precision,
-                               const PooledSet& pool, const Partition& partition) {
+                               const Federation& federation) {
+  const PooledSet& pool = federation.pool();
   ContentHash hash;
   const std::string settings = settings_text(config, precision);
   hash.add(std::span(settings));
   hash.add(std::span(weights));
   hash.add(std::span(pool.train.bytes));
   hash.add(std::span(pool.train.labels));
-  for (const auto& client : partition.clients) hash.add(std::span(client));
+  for (const auto& client : federation.partition().clients) hash.add(std::span(client));
+  // What a file lists; every other graph follows from the settings.
+  if (federation.topology().options().kind == TopologyKind::file) {
+    const Graph graph = federation.topology().draw(0);
+    hash.add(std::span(graph.edges()));
+  }
   return hash.hex();
 }
 

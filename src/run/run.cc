@@ -9,10 +9,12 @@
 #include "backbone/checkpoint.h"
 #include "backbone/weights_fingerprint.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "dfrost/error.h"
 #include "run/about.h"
 #include "run/checkpoint_file.h"
 #include "run/config_file.h"
+#include "run/evaluation.h"
 #include "run/event_file.h"
 #include "run/record_file.h"
 #include "run/record_json.h"
@@ -66,14 +68,25 @@ std::unique_ptr<Checkpoint> open_backbone(const BackboneSection& backbone) {
 }
 
 PooledSet open_pictures(const RunConfig& config, RunObserver& observer) {
-  auto pool = open_pool(config.pool());
+  ThreadPool threads(config.run.threads);
+  auto pool = open_pool(config.pool(), {.pool = &threads});
   for (const auto& domain : pool.domains) {
     for (const auto& note : domain.notes) observer.on_note(domain.name + ": " + note);
     if (domain.skipped.count() > 0) {
       observer.on_note(fmt::format("{}: {} files skipped", domain.name, domain.skipped.count()));
     }
   }
+  require_test_pictures(pool);
   return pool;
+}
+
+// What a process that was killed while it wrote a file left beside it. The folder is locked: nobody writes.
+void remove_leftovers(const fs::path& folder) {
+  std::vector<fs::path> leftovers;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.path().extension() == ".tmp") leftovers.push_back(entry.path());
+  }
+  for (const auto& path : leftovers) fs::remove(path);
 }
 
 void add_to(RunTotals& totals, const RoundRecord& record) {
@@ -106,6 +119,35 @@ void write_summary(const fs::path& folder, const RunConfig& config, const Federa
   write_file_atomically(folder / "summary.json", summary.dump(2) + "\n");
 }
 
+// Says when a round's state is saved, and sees to it that a stop loses no round that is done, however rarely
+// that is.
+class Saver {
+ public:
+  Saver(const RunConfig& config, fs::path folder, std::string fingerprint, const Federation& federation)
+      : config_(config),
+        folder_(std::move(folder)),
+        fingerprint_(std::move(fingerprint)),
+        federation_(federation) {}
+
+  void after_round(const RunTotals& totals) {
+    const std::size_t done = federation_.rounds_done(), every = config_.run.checkpoint_every;
+    unsaved_ = {done, fingerprint_, totals, federation_.values()};
+    if (done == config_.run.rounds || (every > 0 && done % every == 0)) save();
+  }
+
+  void save() {
+    if (unsaved_) write_checkpoint(folder_, *unsaved_);
+    unsaved_.reset();
+  }
+
+ private:
+  const RunConfig& config_;
+  fs::path folder_;
+  std::string fingerprint_;
+  const Federation& federation_;
+  std::optional<RunCheckpoint> unsaved_;  // of the last round, which the one under way changes
+};
+
 // The rounds that are missing, each on disk before the next.
 void run_rounds(const RunConfig& config, const RunOptions& options, const std::string& fingerprint,
                 Federation& federation, RunLog& log, RunResult& result) {
@@ -120,8 +162,17 @@ void run_rounds(const RunConfig& config, const RunOptions& options, const std::s
     log.on_round(result.last);
     write_summary(options.folder, config, federation, result);
   }
+  Saver saver(config, options.folder / "checkpoints", fingerprint, federation);
+  const auto run_round = [&] {
+    try {
+      return federation.run_round(progress);
+    } catch (const Error& error) {
+      if (error.code() == ErrorCode::cancelled) saver.save();
+      throw;
+    }
+  };
   while (federation.rounds_done() < config.run.rounds) {
-    auto record = federation.run_round(progress);
+    auto record = run_round();
     add_to(result.totals, record);
     // The round's merges first: a line of metrics.jsonl says that the round is complete.
     append_merges(merges, record);
@@ -130,12 +181,7 @@ void run_rounds(const RunConfig& config, const RunOptions& options, const std::s
     log.on_round(record);
     if (!record.evaluation) record.evaluation = result.last.evaluation;
     result.last = std::move(record);
-    const bool last = federation.rounds_done() == config.run.rounds;
-    const std::size_t every = config.run.checkpoint_every;
-    if (last || (every > 0 && federation.rounds_done() % every == 0)) {
-      write_checkpoint(options.folder / "checkpoints",
-                       {federation.rounds_done(), fingerprint, result.totals, federation.values()});
-    }
+    saver.after_round(result.totals);
     write_summary(options.folder, config, federation, result);
   }
 }
@@ -146,9 +192,11 @@ RunResult run_logged(const RunConfig& config, const RunOptions& options, RunLog&
   const auto backbone = make_backbone(*source, {.precision = config.backbone.precision});
   const auto weights = weights_fingerprint(*source);
   Federation federation(config, *backbone, source->preprocessing(), std::move(pool));
-  const auto fingerprint =
-      result_fingerprint(config, weights, backbone->precision(), federation.pool(), federation.partition());
+  const auto fingerprint = result_fingerprint(config, weights, backbone->precision(), federation);
   fs::create_directories(options.folder);
+  const FolderLock lock(options.folder);
+  if (!options.resume) refuse_existing_run(options.folder);  // again: another may have come first meanwhile
+  remove_leftovers(options.folder);
   log.open();
   RunResult result;
   std::optional<std::size_t> resumed_after;

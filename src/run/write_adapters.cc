@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "run/adapter_file.h"
 
 namespace dfrost {
@@ -31,7 +32,7 @@ void write_adapters(const std::filesystem::path& folder, const Federation& feder
   };
   for (const auto& client : federation.clients()) write(fmt::format("client-{:03}", client.id), client);
   write("network", federation.network_model());
-  write_file_atomically(folder / "card.json", to_json(card).dump(2) + "\n");
+  write_file_atomically(folder / "card.json", dump_json(to_json(card), 2) + "\n");
 }
 
 }  // namespace dfrost

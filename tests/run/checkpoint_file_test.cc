@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "base/file.h"
 #include "support/support.h"
 
 namespace dfrost {
@@ -31,6 +32,27 @@ TEST(RunCheckpoint, ComesBackAsItWasAndTheLastTwoAreKept) {
   EXPECT_EQ(found.checkpoint->totals.sent_bytes, expected.totals.sent_bytes);
 }
 
+TEST(RunCheckpoint, IsTheNewestByNumberAlsoWhereThatGrowsADigit) {
+  const test::TemporaryFolder folder;
+  for (const std::size_t round : {999'998, 999'999, 1'000'000})
+    write_checkpoint(folder.path(), checkpoint_of_round(round));
+  EXPECT_EQ(newest_checkpoint(folder.path()).checkpoint->round, 1'000'000u);
+}
+
+TEST(RunCheckpoint, IsDamagedWhereItsTotalsWereChanged) {
+  const test::TemporaryFolder folder;
+  write_checkpoint(folder.path(), checkpoint_of_round(7));
+  const auto path = folder / "round-000007.safetensors";
+  auto text = read_text_file(path);
+  const std::string rounds = R"(\"rounds\":7)";
+  ASSERT_NE(text.find(rounds), std::string::npos);
+  text[text.find(rounds) + rounds.size() - 1] = '8';
+  write_file_atomically(path, text);
+  const auto found = newest_checkpoint(folder.path());
+  EXPECT_FALSE(found.checkpoint);
+  EXPECT_EQ(found.damaged.size(), 1u);
+}
+
 TEST(RunCheckpoint, FallsBackToTheOneBeforeWhenTheNewestIsDamaged) {
   for (const bool truncated : {true, false}) {
     const test::TemporaryFolder folder;
@@ -56,6 +78,13 @@ TEST(RunCheckpoint, IsNotThereInAnEmptyOrMissingFolder) {
   const test::TemporaryFolder folder;
   EXPECT_FALSE(newest_checkpoint(folder.path()).checkpoint);
   EXPECT_FALSE(newest_checkpoint(folder / "missing").checkpoint);
+}
+
+TEST(RunCheckpoint, IsNotTakenForMissingWhereTheFolderCannotBeListed) {
+  const test::TemporaryFolder folder;
+  write_file_atomically(folder / "checkpoints", "a file where the folder should be");
+  test::expect_error(ErrorCode::data_loss, "cannot be listed",
+                     [&] { newest_checkpoint(folder / "checkpoints"); });
 }
 
 }  // namespace

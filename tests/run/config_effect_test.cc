@@ -5,10 +5,12 @@
 #include <set>
 
 #include "base/content_hash.h"
+#include "base/file.h"
 #include "dfrost/error.h"
 #include "run/config_key.h"
 #include "run/configs.h"
 #include "run/record_json.h"
+#include "run/small_experiment.h"
 #include "run/small_federation.h"
 
 namespace dfrost {
@@ -78,27 +80,28 @@ const std::vector<Effect> kEffects = {
     {"diagnostics.merge_views", "2", {}},
 };
 
-// What a federation over pictures in memory cannot show.
-const std::set<std::string> kShownElsewhere = {
-    // experiment_test.cc and real_run.py: files, folders, threads and stops.
-    "run.name",
-    "run.rounds",
-    "run.threads",
-    "run.checkpoint_every",
-    "backbone.path",
-    "backbone.precision",
-    "backbone.image_size",
-    "backbone.heads",
-    "backbone.preprocessing",
-    "data.domains",
-    "data.root",
-    "data.train_per_domain",
-    "data.test_per_domain",
-    "data.allow_fewer",
-    "partition.file",
-    "network.file",
-    "merge.form",  // by its own words, it changes nothing but the time
+// Those about files, on a whole run from disk: FOLDER stands for where they lie.
+const std::vector<Effect> kFileEffects = {
+    {"run.name", "other", {}},
+    {"run.rounds", "1", {}},
+    {"run.threads", "2", {}},
+    {"run.checkpoint_every", "0", {}},
+    {"backbone.path", "FOLDER/other.safetensors", {}},
+    {"backbone.precision", "bf16", {}},
+    {"backbone.image_size", "8", {}},
+    {"backbone.heads", "2", {}},
+    {"backbone.preprocessing", "google", {}},
+    {"data.domains", R"([{name = "warm", path = "FOLDER/warm", train = 30}])", {}},
+    {"data.root", "FOLDER/two", {R"(data.domains=["svhn"])", "data.root=FOLDER/one"}},
+    {"data.train_per_domain", "30", {}},
+    {"data.test_per_domain", "10", {}},
+    {"data.allow_fewer", "false", {"data.allow_fewer=true", "data.train_per_domain=1000"}},
+    {"partition.file", "FOLDER/odd.csv", {"partition.kind=file", "partition.file=FOLDER/even.csv"}},
+    {"network.file", "FOLDER/star.txt", {"network.topology=file", "network.file=FOLDER/path.txt"}},
 };
+
+// By its own words it changes nothing but the time: tests/merge holds the two forms against each other.
+const std::set<std::string> kChangesOnlyTheTime = {"merge.form"};
 
 const std::vector<std::string> kBase = {"run.seed=3",
                                         "run.rounds=3",
@@ -140,17 +143,71 @@ std::string outcome_of(std::vector<std::string> overrides) {
   }
 }
 
+// Files beside those of the small experiment: what the keys above lead to.
+void write_other_files(const test::SmallExperiment& experiment) {
+  test::write_random_checkpoint(experiment.folder / "other.safetensors", 2);
+  for (const auto& [root, seed] : {std::pair{"one", 1}, {"two", 2}}) {
+    const auto folder = experiment.folder / root / "svhn";
+    test::write_squares(folder / "train.bin", 4, static_cast<Seed>(seed));
+    test::write_squares(folder / "test.bin", 2, static_cast<Seed>(seed + 10));
+  }
+  std::string even, odd;
+  for (int picture = 0; picture < 80; ++picture) {
+    even += fmt::format("{},{}\n", picture, picture % 4);
+    odd += fmt::format("{},{}\n", picture, (picture + picture / 4) % 4);
+  }
+  write_file_atomically(experiment.folder / "even.csv", even);
+  write_file_atomically(experiment.folder / "odd.csv", odd);
+  write_file_atomically(experiment.folder / "path.txt", "0 1\n1 2\n2 3\n");
+  write_file_atomically(experiment.folder / "star.txt", "0 1\n0 2\n0 3\n");
+}
+
+std::string file_text(const std::filesystem::path& path, const std::set<std::string>& without) {
+  auto json = nlohmann::ordered_json::parse(read_text_file(path));
+  for (const auto& key : without) json.erase(key);
+  return json.dump();
+}
+
+// All that a run of two rounds leaves but time; or why it was refused.
+std::string outcome_on_disk(const test::SmallExperiment& experiment, std::vector<std::string> overrides) {
+  for (auto& text : overrides) {
+    for (std::size_t at = 0; (at = text.find("FOLDER", at)) != std::string::npos;)
+      text.replace(at, 6, experiment.folder.path().string());
+  }
+  overrides.insert(overrides.begin(), "run.rounds=2");
+  const auto folder = experiment.folder / "run";
+  std::filesystem::remove_all(folder);
+  try {
+    const auto config = parse_config(to_toml(experiment.config), "test.toml", "/", overrides);
+    test::StoppingObserver observer;
+    run_experiment(config, {folder}, observer);
+  } catch (const Error& error) {
+    return std::string("refused: ") + error.what();
+  }
+  std::string outcome = file_text(folder / "summary.json", {"seconds"}) +
+                        file_text(folder / "about.json", {"started"}) +
+                        read_text_file(folder / "adapter/network.safetensors");
+  for (const auto& file : std::filesystem::directory_iterator(folder / "checkpoints"))
+    outcome += "\n" + file.path().filename().string();
+  return outcome;
+}
+
 TEST(ConfigKeys, EachChangesWhatARunDoes) {
-  std::set<std::string> shown = kShownElsewhere;
-  for (const auto& effect : kEffects) {
+  std::set<std::string> shown = kChangesOnlyTheTime;
+  const test::SmallExperiment experiment;
+  write_other_files(experiment);
+  const auto check = [&](const Effect& effect, const auto& outcome) {
     SCOPED_TRACE(effect.key);
-    const auto before = outcome_of(effect.where);
+    const auto before = outcome(effect.where);
     EXPECT_FALSE(before.starts_with("refused")) << before;
     auto with = effect.where;
     with.push_back(effect.key + "=" + effect.value);
-    EXPECT_NE(outcome_of(with), before);
+    EXPECT_NE(outcome(with), before);
     EXPECT_TRUE(shown.insert(effect.key).second) << "listed twice";
-  }
+  };
+  for (const auto& effect : kEffects) check(effect, outcome_of);
+  for (const auto& effect : kFileEffects)
+    check(effect, [&](const auto& overrides) { return outcome_on_disk(experiment, overrides); });
   for (const auto& key : config_keys())
     EXPECT_TRUE(shown.erase(key.full_name())) << key.full_name() << " is not shown";
   EXPECT_TRUE(shown.empty()) << *shown.begin() << " is no key";

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "run/small_federation.h"
@@ -97,6 +99,34 @@ TEST(Federation, OfOneWorks) {
   const auto record = federation.run_round();
   EXPECT_EQ(record.images, 72u);
   EXPECT_EQ(record.sent_bytes, 0u);
+}
+
+TEST(Federation, WithoutPeersLooksAtNothingOfTheNetwork) {
+  for (const auto cooperation : {Cooperation::none, Cooperation::central}) {
+    auto config = small_config();
+    config.method.cooperation = cooperation;
+    const auto expected = values_after(config, 1);
+    config.network.topology = {.kind = TopologyKind::file, .file = "no such file"};
+    config.network.faults = {.link_failure = 0.5, .active_clients = 1'000};
+    config.validate();
+    EXPECT_EQ(values_after(config, 1), expected) << to_string(cooperation);
+  }
+}
+
+TEST(Federation, TakesNoLossFromClientsWithoutPictures) {
+  auto config = small_config();
+  config.partition.kind = PartitionKind::extreme;  // 4 clients for 3 classes of a picture each: one has none
+  config.partition.clients_per_domain = 4;
+  config.partition.min_per_client = 0;
+  config.partition.designated_share = 1;
+  Preprocessing how;
+  how.resize = how.crop = test::tiny_backbone().geometry().image_size;
+  Federation federation(config, test::tiny_backbone(), how, test::coloured_squares(1, 1));
+  const auto empty = std::ranges::count_if(federation.partition().clients,
+                                           [](const auto& client) { return client.empty(); });
+  ASSERT_EQ(empty, 2);
+  // Untrained heads know nothing: the loss of each of the six others is about log 3.
+  EXPECT_NEAR(federation.run_round().train_loss, std::log(3.0), 0.25);
 }
 
 TEST(Federation, AbsentClientsKeepTheirState) {

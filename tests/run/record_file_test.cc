@@ -27,6 +27,16 @@ TEST(RecordFile, KeepsTheRoundsBeforeTheResumedOneAndNoHalfLine) {
   EXPECT_EQ(read_text_file(path), whole.substr(0, whole.find("{\"round\":2}")));
 }
 
+TEST(RecordFile, EndsBeforeALineThatSaysNoRound) {
+  const test::TemporaryFolder folder;
+  const auto path = folder / "metrics.jsonl";
+  for (const std::string strange : {R"({"round":"one"})", R"({"round":-1})", R"([1])", "7", ""}) {
+    write_file_atomically(path, "{\"round\":1}\n" + strange + "\n{\"round\":2}\n");
+    keep_rounds_until(path, 5);
+    EXPECT_EQ(read_text_file(path), "{\"round\":1}\n") << strange;
+  }
+}
+
 TEST(About, SaysWhoHoldsWhat) {
   auto config = test::small_config();
   config.run.name = "small";

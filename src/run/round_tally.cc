@@ -1,0 +1,73 @@
+#include "run/round_tally.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace dfrost {
+namespace {
+
+// Nobody can look at the graph of more.
+constexpr std::size_t kMostDrawnClients = 500;
+
+RoundGraph graph_of(const RoundNetwork& network) {
+  RoundGraph graph{network.graph.edges(), network.failed, {}};
+  for (std::size_t u = 0; u < network.active.size(); ++u) {
+    if (!network.active[u]) graph.absent.push_back(static_cast<ClientId>(u));
+  }
+  return graph;
+}
+
+// A client that is absent, has no pictures or diverged has no loss to speak of.
+bool has_loss(const TrainReport& report) { return report.images > 0 && !report.diverged; }
+
+}  // namespace
+
+void tally_network(const RoundNetwork& network, RoundRecord& record) {
+  record.edges = network.graph.edges().size();
+  record.failed_edges = network.failed.size();
+  record.absent_clients = network.absent_clients();
+  if (network.active.size() <= kMostDrawnClients) record.graph = graph_of(network);
+}
+
+void tally_training(std::span<const TrainReport> reports, RoundRecord& record) {
+  const auto trained = static_cast<double>(std::ranges::count_if(reports, has_loss));
+  for (const auto& report : reports) {
+    if (has_loss(report)) record.train_loss += report.loss / trained;
+    record.images += report.images;
+    record.diverged_clients += report.diverged ? 1 : 0;
+  }
+}
+
+void tally_exchange(std::span<ExchangeReport> reports, double share, RoundRecord& record) {
+  std::size_t merges = 0;
+  for (auto& report : reports) {
+    record.refused_messages += report.refused;
+    record.missing_messages += report.missing;
+    record.seconds.exchange += report.exchange_seconds * share;
+    record.seconds.merge += report.merge_seconds * share;
+    if (!report.merge.merged) continue;
+    ++merges;
+    record.off_index_mass += report.merge.off_index_mass;
+    record.merge_error += report.merge.error;
+    record.dead_prompts += report.merge.dead_prompts;
+    if (report.merge.view) record.merge_views.push_back(std::move(*report.merge.view));
+  }
+  if (merges > 0) {
+    record.off_index_mass /= static_cast<double>(merges);
+    record.merge_error /= static_cast<double>(merges);
+  }
+}
+
+TheoryRecord tally_theory(std::span<const ExchangeReport> reports) {
+  TheoryRecord theory;
+  for (const auto& report : reports) {
+    if (!report.merge.merged) continue;
+    const auto& theorem = report.merge.theorem;
+    ++theory.checked;
+    if (!theorem.held) ++theory.violated;
+    theory.largest_ratio = std::max(theory.largest_ratio, theorem.smallest_delta / theorem.bound);
+  }
+  return theory;
+}
+
+}  // namespace dfrost

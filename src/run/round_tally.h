@@ -1,0 +1,30 @@
+// From what every client reports of a round to the figures of its record. Sums run in the order of the
+// clients, so that no figure depends on threads.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "network/faults.h"
+#include "run/client_round.h"
+#include "run/record.h"
+
+namespace dfrost {
+
+// What one client saw of the exchange and did with it.
+struct ExchangeReport {
+  MergeReport merge;
+  std::size_t refused = 0, missing = 0;  // messages
+  double exchange_seconds = 0, merge_seconds = 0;
+};
+
+void tally_network(const RoundNetwork& network, RoundRecord& record);
+
+void tally_training(std::span<const TrainReport> reports, RoundRecord& record);
+
+// `share` turns seconds of one client into wall seconds. Views of merges move into the record.
+void tally_exchange(std::span<ExchangeReport> reports, double share, RoundRecord& record);
+
+TheoryRecord tally_theory(std::span<const ExchangeReport> reports);
+
+}  // namespace dfrost

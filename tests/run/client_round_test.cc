@@ -1,0 +1,113 @@
+// One client's round over an exchange that brings whatever a test wants: what is not believed is counted, and
+// the merge goes on with the rest.
+#include "run/client_round.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <map>
+#include <memory>
+
+#include "run/small_federation.h"
+
+namespace dfrost {
+namespace {
+
+constexpr std::uint64_t kRound = 7;
+
+// Brings the messages that were put into it, and nothing else.
+class ScriptedExchange final : public Exchange {
+ public:
+  ClientId self() const override { return 0; }
+  void begin_round(std::uint64_t) override {}
+  void send(ClientId, SharedBytes) override {}
+  std::vector<Received> receive(std::span<const ClientId> peers, Deadline) override {
+    std::vector<Received> received;
+    for (const ClientId peer : peers) received.push_back({peer, messages[peer]});
+    return received;
+  }
+  ExchangeCounts counts() const override { return {}; }
+
+  std::map<ClientId, SharedBytes> messages;  // null: missing
+};
+
+SharedBytes message_of(ClientId sender, std::uint64_t round, const ClientState& state) {
+  return std::make_shared<const std::vector<std::byte>>(encode_message(sender, round, tensors_of(state)));
+}
+
+// Client 0 has a link to each of the others.
+MixingMatrix star_of(std::size_t clients) {
+  std::vector<Edge> edges;
+  for (ClientId other = 1; other < clients; ++other) edges.push_back({0, other});
+  return MixingMatrix(Graph(clients, std::move(edges)));
+}
+
+struct ClientRound : testing::Test {
+  Federation federation = test::make_federation(test::small_config());
+  Client client = federation.clients().front();
+  ScriptedExchange exchange;
+
+  Inbox receive(std::size_t clients) {
+    return receive_states(client, star_of(clients), kRound, Exchange::kNoWaiting, exchange);
+  }
+};
+
+TEST_F(ClientRound, RefusesAndCountsWhatItCannotBelieve) {
+  auto not_a_number = client.state;
+  not_a_number.prompts()(1, 2) = std::numeric_limits<float>::quiet_NaN();
+  const auto wrong_shape = make_client_state({.prompts = {.count = 4}, .head = {.classes = 5}},
+                                             test::tiny_backbone().geometry(), 3, 0);
+  exchange.messages = {{1, message_of(1, kRound, not_a_number)},
+                       {2, message_of(2, kRound, wrong_shape)},
+                       {3, message_of(3, kRound - 1, client.state)},
+                       {4, message_of(3, kRound, client.state)},
+                       {5, nullptr},
+                       {6, message_of(6, kRound, client.state)}};
+  const auto inbox = receive(7);
+  ASSERT_EQ(inbox.refused.size(), 4u);
+  EXPECT_EQ(inbox.refused[0].reason, RefusalReason::not_finite);
+  EXPECT_EQ(inbox.refused[1].reason, RefusalReason::shape);
+  EXPECT_EQ(inbox.refused[2].reason, RefusalReason::round);
+  EXPECT_EQ(inbox.refused[3].reason, RefusalReason::sender);
+  EXPECT_EQ(inbox.missing, 1u);
+  ASSERT_EQ(inbox.messages.size(), 1u);
+  EXPECT_EQ(inbox.messages[0].sender, 6u);
+  // What the others would have weighed falls to the client itself: a row of the matrix still sums to one.
+  EXPECT_NEAR(inbox.weights[0], 1.0 / 7, 1e-15);
+  EXPECT_NEAR(inbox.self_weight, 6.0 / 7, 1e-15);
+}
+
+TEST_F(ClientRound, KeepsItsStateWhenNothingCanBeBelieved) {
+  exchange.messages = {{1, message_of(1, kRound + 1, client.state)}, {2, nullptr}};
+  const auto before = client.state.values;
+  const auto report = merge_states(client, receive(3), test::small_config(), kRound);
+  EXPECT_FALSE(report.merged);
+  EXPECT_EQ(client.state.values, before);
+}
+
+TEST_F(ClientRound, AveragesByTheMixingWeightsOfWhoArrived) {
+  auto config = test::small_config();
+  config.merge.kind = MergeKind::average;
+  auto other = client.state;
+  for (float& value : other.values) value += 1;
+  exchange.messages = {{1, message_of(1, kRound, other)}, {2, nullptr}};
+  const auto before = client.state.values;
+  merge_states(client, receive(3), config, kRound);  // a star of three: each link weighs 1/3
+  for (std::size_t i = 0; i < before.size(); ++i)
+    ASSERT_NEAR(client.state.values[i], before[i] + 1.0f / 3, 1e-6);
+}
+
+TEST_F(ClientRound, MergesSetsOfOtherSizesAndKeepsItsOwnNumber) {
+  auto larger = make_client_state({.prompts = {.count = 9}, .head = client.adapter.head},
+                                  test::tiny_backbone().geometry(), 4, 1);
+  auto single = make_client_state({.prompts = {.count = 1}, .head = client.adapter.head},
+                                  test::tiny_backbone().geometry(), 5, 2);
+  exchange.messages = {{1, message_of(1, kRound, larger)}, {2, message_of(2, kRound, single)}};
+  const auto report = merge_states(client, receive(3), test::small_config(), kRound);
+  EXPECT_TRUE(report.merged);
+  EXPECT_TRUE(report.theorem.held);
+  EXPECT_EQ(client.state.prompts().rows(), 4u);
+}
+
+}  // namespace
+}  // namespace dfrost
