@@ -61,6 +61,7 @@ void add_barycenter_command(CLI::App& app) {
   command
       ->add_option("--prompts", arguments->prompts,
                    "Prompts of the barycenter; 0: as many as the first file has")
+      ->check(CLI::Range(std::size_t{0}, kMostPrompts))
       ->capture_default_str();
   command
       ->add_option("--weights", arguments->weights,

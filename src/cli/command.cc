@@ -1,11 +1,19 @@
 #include "cli/command.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <iostream>
 #include <new>
+#include <stdexcept>
 
+#include "base/json.h"
 #include "base/suggest.h"
 #include "dfrost/error.h"
 
@@ -87,9 +95,44 @@ Error explain_parse_error(const CLI::App& root, int argc, const char* const* arg
   return {ErrorCode::invalid_argument, error.what(), see_help()};
 }
 
+// The parser would read "-1" into a count as 2^64 - 1.
+void refuse_negative_counts(CLI::App& app) {
+  const auto negative = [](const std::string& word) {
+    return word.starts_with('-') ? fmt::format("{} is negative", word) : std::string();
+  };
+  for (auto* option : app.get_options([](const CLI::Option*) { return true; })) {
+    if (option->get_type_name().starts_with("UINT")) option->check(negative);
+  }
+  for (auto* sub : app.get_subcommands([](const CLI::App*) { return true; })) refuse_negative_counts(*sub);
+}
+
+// Where the shell closed one of the three standard streams, the next file that is opened would take its
+// place, and messages would end up in it. Nothing can be written to what stands there instead.
+void keep_standard_streams_apart() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) == -1 && errno == EBADF) ::open("/dev/null", O_RDONLY);
+  }
+}
+
+// Results that did not arrive must not look like success.
+void require_results_written() {
+  std::cout.flush();
+  errno = 0;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good()) return;
+  throw Error(ErrorCode::resource_exhausted,
+              fmt::format("the results could not be written: {}",
+                          errno != 0 ? std::strerror(errno) : "the output was closed or is full"));
+}
+
+bool is_out_of_memory(const std::exception& error) {
+  return dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
+         dynamic_cast<const std::length_error*>(&error) != nullptr;  // more than there can be
+}
+
 }  // namespace
 
 int exit_code(const std::exception& error) {
+  if (dynamic_cast<const std::filesystem::filesystem_error*>(&error) != nullptr) return 3;
   const auto* known = dynamic_cast<const Error*>(&error);
   if (known == nullptr) return 1;
   switch (known->code()) {
@@ -104,16 +147,27 @@ int exit_code(const std::exception& error) {
   }
 }
 
+void tell(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+}
+
 void print_error(const std::exception& error) {
-  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
-    fmt::print(stderr, "error: out of memory\n");
+  if (is_out_of_memory(error)) {
+    tell("error: out of memory\n");
     return;
   }
-  fmt::print(stderr, "error: {}\n", error.what());
-  const auto* known = dynamic_cast<const Error*>(&error);
-  if (known == nullptr) return;
-  if (!known->place().empty()) fmt::print(stderr, "at: {}\n", known->place());
-  if (!known->hint().empty()) fmt::print(stderr, "hint: {}\n", known->hint());
+  if (const auto* file = dynamic_cast<const std::filesystem::filesystem_error*>(&error)) {
+    tell(fmt::format("error: {}\nat: {}\n", file->code().message(),
+                     file->path1().empty() ? "an empty path" : file->path1().string()));
+    return;
+  }
+  std::string text = fmt::format("error: {}\n", error.what());
+  if (const auto* known = dynamic_cast<const Error*>(&error)) {
+    if (!known->place().empty()) text += fmt::format("at: {}\n", known->place());
+    if (!known->hint().empty()) text += fmt::format("hint: {}\n", known->hint());
+  }
+  tell(text);
 }
 
 CLI::App* add_command(CLI::App& parent, const std::string& name, const std::string& description,
@@ -137,18 +191,21 @@ void add_set_option(CLI::App& command, std::vector<std::string>& overrides) {
       ->allow_extra_args(false);
 }
 
-void print_json(const nlohmann::ordered_json& document) { fmt::print("{}\n", document.dump(2)); }
+void print_json(const nlohmann::ordered_json& document) { fmt::print("{}\n", dump_json(document, 2)); }
 
 int run(CLI::App& app, int argc, const char* const* argv) {
+  keep_standard_streams_apart();
   app.formatter(std::make_shared<HelpFormatter>());
+  refuse_negative_counts(app);
   try {
-    app.parse(argc, argv);
-    std::fflush(stdout);
+    try {
+      app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+      if (error.get_exit_code() != 0) throw explain_parse_error(app, argc, argv, error);
+      app.exit(error);  // --help and --version
+    }
+    require_results_written();
     return 0;
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help and --version
-    print_error(explain_parse_error(app, argc, argv, error));
-    return 2;
   } catch (const std::exception& error) {
     print_error(error);
     return exit_code(error);

@@ -14,6 +14,9 @@ namespace dfrost::cli {
 // Exit codes: 0 ok, 1 the run failed, 2 usage or config, 3 input file, 4 network.
 int exit_code(const std::exception& error);
 
+// On stderr, as far as that can be written to: who closed it or let it fill up must not end a run by it.
+void tell(std::string_view text);
+
 // "error: what / at: where / hint: what to do next" on stderr.
 void print_error(const std::exception& error);
 

@@ -90,6 +90,7 @@ void add_merge_command(CLI::App& app) {
   command->add_option("--out", arguments->out, "The file to write")->required();
   command
       ->add_option("--prompts", arguments->prompts, "Prompts to merge into; 0: as many as the first file has")
+      ->check(CLI::Range(std::size_t{0}, kMostPrompts))
       ->capture_default_str();
   add_method_options(*command, *arguments);
   command->add_flag("--explain", arguments->explain, "Print the summary and who went where");

@@ -34,17 +34,22 @@ void ProgressBar::show(const DownloadProgress& progress) {
       total > 0 ? fmt::format("{} of {}", format_bytes(progress.done_bytes), format_bytes(total))
                 : format_bytes(progress.done_bytes);
   if (!terminal_) {
-    fmt::print(to_, "{}: {}\n", progress.name, amount);
+    draw(fmt::format("{}: {}\n", progress.name, amount));
   } else {
     const std::size_t filled = total > 0 ? progress.done_bytes * kBarWidth / total : 0;
-    fmt::print(to_, "\r\x1b[K{:<32} [{}{}] {}", progress.name, std::string(filled, '#'),
-               std::string(kBarWidth - std::min(filled, kBarWidth), '.'), amount);
+    draw(fmt::format("\r\x1b[K{:<32} [{}{}] {}", progress.name, std::string(filled, '#'),
+                     std::string(kBarWidth - std::min(filled, kBarWidth), '.'), amount));
   }
+}
+
+// A bar that cannot be drawn is no reason to end a download.
+void ProgressBar::draw(const std::string& text) const {
+  std::fputs(text.c_str(), to_);
   std::fflush(to_);
 }
 
 void ProgressBar::finish() {
-  if (drawn_ && terminal_) fmt::print(to_, "\n");
+  if (drawn_ && terminal_) draw("\n");
   drawn_ = false;
   name_.clear();
 }

@@ -18,6 +18,8 @@ class ProgressBar {
   void finish();  // ends the line of a bar
 
  private:
+  void draw(const std::string& text) const;
+
   std::FILE* to_;
   bool terminal_;
   std::string name_;

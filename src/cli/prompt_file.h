@@ -11,6 +11,9 @@
 
 namespace dfrost::cli {
 
+// No set of prompts is larger; what is asked for beyond it would only take memory.
+inline constexpr std::size_t kMostPrompts = 65'536;
+
 struct PromptFile {
   std::string path;
   std::string name;  // short, for tables: the file's name without folder and extension

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "base/file.h"
+#include "cli/command.h"
 #include "report/document.h"
 
 namespace dfrost::cli {
@@ -25,7 +25,7 @@ std::string printable(std::string text) {
 void print_problems(std::span<const RunRecords> runs) {
   for (const auto& run : runs) {
     for (const auto& problem : run.problems) {
-      fmt::print(stderr, "note: {}: {}\n", printable(run.folder), problem);
+      tell(fmt::format("note: {}: {}\n", printable(run.folder), problem));
     }
   }
 }

@@ -84,6 +84,7 @@ std::string command_line(const RunArguments& arguments) {
   std::string line = fmt::format("dfrost run {}", shell_word(arguments.config));
   if (arguments.runs != kUsualRuns) line += fmt::format(" --runs {}", shell_word(arguments.runs));
   for (const auto& change : arguments.overrides) line += fmt::format(" --set {}", shell_word(change));
+  if (arguments.runs != RunArguments{}.runs) line += fmt::format(" --runs {}", shell_word(arguments.runs));
   return line;
 }
 
@@ -93,7 +94,7 @@ std::string report_of(const std::filesystem::path& folder) {
     const auto path = folder / kReportFile;
     write_report(std::array{read_run(folder)}, path);
     return path.string();
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     return fmt::format("none: {}", error.what());
   }
 }

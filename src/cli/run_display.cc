@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstdio>
 
+#include "cli/command.h"
 #include "dfrost/error.h"
 
 namespace dfrost::cli {
@@ -13,10 +13,10 @@ namespace {
 
 volatile std::sig_atomic_t interrupted = 0;
 
-// The second Ctrl-C ends the process as usual.
-void note_interrupt(int) {
+// Ctrl-C, or what a batch system sends before it kills. The second ends the process as usual.
+void note_interrupt(int signal) {
   interrupted = 1;
-  std::signal(SIGINT, SIG_DFL);
+  std::signal(signal, SIG_DFL);
 }
 
 std::string duration(double seconds) {
@@ -31,27 +31,29 @@ std::string duration(double seconds) {
 RunDisplay::RunDisplay(bool quiet, std::size_t rounds)
     : quiet_(quiet), terminal_(::isatty(STDERR_FILENO) != 0), rounds_(rounds) {
   std::signal(SIGINT, note_interrupt);
+  std::signal(SIGTERM, note_interrupt);
 }
 
 void RunDisplay::clear_line() const {
-  if (terminal_) fmt::print(stderr, "\r\033[K");
+  if (terminal_ && !quiet_) tell("\r\033[K");
 }
 
 void RunDisplay::on_note(const std::string& text) {
   if (quiet_) return;
   clear_line();
-  fmt::print(stderr, "note: {}\n", text);
+  tell(fmt::format("note: {}\n", text));
 }
 
 void RunDisplay::on_ready(const RunConfig& config, const Federation& federation, const Backbone& backbone) {
   round_ = first_round_ = federation.rounds_done() + 1;
   start_ = stage_start_ = Clock::now();
   if (quiet_) return;
-  fmt::print(stderr, "{}: {} clients, {} training pictures, {} on {} thread{}\n", config.method.name,
-             federation.clients().size(), federation.pool().train.size(), to_string(backbone.precision()),
-             federation.threads(), federation.threads() == 1 ? "" : "s");
-  fmt::print(stderr, "{:>5}  {:>9}  {:>8}  {:>8}  {:>8}  {:>9}  {:>9}\n", "round", "loss", "accuracy",
-             "unmasked", "network", "consensus", "off-index");
+  tell(fmt::format("{}: {} clients, {} training pictures, {} on {} thread{}\n", config.method.name,
+                   federation.clients().size(), federation.pool().train.size(),
+                   to_string(backbone.precision()), federation.threads(),
+                   federation.threads() == 1 ? "" : "s"));
+  tell(fmt::format("{:>5}  {:>9}  {:>8}  {:>8}  {:>8}  {:>9}  {:>9}\n", "round", "loss", "accuracy",
+                   "unmasked", "network", "consensus", "off-index"));
 }
 
 void RunDisplay::on_progress(const Federation::Progress& progress) {
@@ -80,8 +82,7 @@ void RunDisplay::on_progress(const Federation::Progress& progress) {
     const double per_round = elapsed / static_cast<double>(round_ - first_round_);
     text += fmt::format("  about {} left", duration(per_round * static_cast<double>(rounds_ - round_ + 1)));
   }
-  fmt::print(stderr, "\r\033[K{}", text);
-  std::fflush(stderr);
+  tell(fmt::format("\r\033[K{}", text));
 }
 
 void RunDisplay::on_round(const RoundRecord& record) {
@@ -90,11 +91,11 @@ void RunDisplay::on_round(const RoundRecord& record) {
   clear_line();
   const auto percent = [](double share) { return fmt::format("{:.2f} %", 100 * share); };
   const auto* e = record.evaluation ? &*record.evaluation : nullptr;
-  fmt::print(stderr, "{:>5}  {:>9.4f}  {:>8}  {:>8}  {:>8}  {:>9.3g}  {:>9.3g}\n", record.round,
-             record.train_loss, e != nullptr ? percent(e->accuracy_masked.mean) : "-",
-             e != nullptr ? percent(e->accuracy_unmasked.mean) : "-",
-             e != nullptr ? percent(e->network_accuracy_masked) : "-", record.consensus_error,
-             record.off_index_mass);
+  tell(fmt::format("{:>5}  {:>9.4f}  {:>8}  {:>8}  {:>8}  {:>9.3g}  {:>9.3g}\n", record.round,
+                   record.train_loss, e != nullptr ? percent(e->accuracy_masked.mean) : "-",
+                   e != nullptr ? percent(e->accuracy_unmasked.mean) : "-",
+                   e != nullptr ? percent(e->network_accuracy_masked) : "-", record.consensus_error,
+                   record.off_index_mass));
 }
 
 }  // namespace dfrost::cli

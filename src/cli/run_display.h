@@ -15,7 +15,7 @@ class RunDisplay final : public RunObserver {
 
   void on_note(const std::string& text) override;
   void on_ready(const RunConfig& config, const Federation& federation, const Backbone& backbone) override;
-  void on_progress(const Federation::Progress& progress) override;  // throws (cancelled) after Ctrl-C
+  void on_progress(const Federation::Progress& progress) override;  // throws (cancelled) once told to stop
   void on_round(const RoundRecord& record) override;
 
  private:

@@ -6,7 +6,6 @@
 
 #include "base/file.h"
 #include "cli/command.h"
-#include "dfrost/error.h"
 #include "network/drawing.h"
 #include "network/faults.h"
 #include "network/mixing_factor.h"
@@ -14,13 +13,17 @@
 namespace dfrost::cli {
 namespace {
 
+// Nobody waits for more.
+constexpr std::size_t kMostClients = 1'000'000;
+constexpr std::uint64_t kMostRounds = 1'000'000'000;
+
 struct TopologyShowArguments {
   std::string kind = "regular";
   TopologyOptions topology;
   FaultOptions faults;
   std::size_t clients = 50;
   Seed seed = 1;
-  std::uint64_t round = 0;
+  std::uint64_t round = 1;
   std::uint64_t rounds = 1;
   std::string svg;
   bool json = false;
@@ -166,7 +169,6 @@ void write_picture(const TopologyShowArguments& arguments, const Topology& topol
 
 void show_topology(TopologyShowArguments arguments) {
   arguments.topology.kind = parse_topology_kind(arguments.kind);
-  if (arguments.rounds == 0) throw Error(ErrorCode::invalid_argument, "--rounds must be at least 1");
   arguments.topology.validate(arguments.clients);
   arguments.faults.validate(arguments.clients);
   const Topology topology(arguments.topology, arguments.clients, arguments.seed);
@@ -179,6 +181,7 @@ void show_topology(TopologyShowArguments arguments) {
 }
 
 void add_topology_show_command(CLI::App& topology) {
+  const CLI::Range rounds(std::uint64_t{1}, kMostRounds);
   auto arguments = std::make_shared<TopologyShowArguments>();
   auto* command = add_command(
       topology, "show", "Say who talks to whom in a round, how well that mixes, and draw it.",
@@ -187,7 +190,8 @@ void add_topology_show_command(CLI::App& topology) {
        "dfrost topology show --kind ring --link-failure 0.2 --rounds 100   over a window of rounds"});
   command->add_option("--kind", arguments->kind,
                       "ring, grid, torus, exponential, erdos-renyi, regular (default), full or file");
-  command->add_option("--clients", arguments->clients, "Number of clients (default 50)");
+  command->add_option("--clients", arguments->clients, "Number of clients (default 50)")
+      ->check(CLI::Range(std::size_t{1}, kMostClients));
   command->add_option("--degree", arguments->topology.degree,
                       "Neighbours per client, for regular and erdos-renyi (default 5)");
   command->add_flag("--static", arguments->topology.is_static, "One graph for all rounds");
@@ -197,8 +201,10 @@ void add_topology_show_command(CLI::App& topology) {
   command->add_option("--active", arguments->faults.active_clients,
                       "Number of clients that take part in a round (default 0: all)");
   command->add_option("--seed", arguments->seed, "Seed of the federation (default 1)");
-  command->add_option("--round", arguments->round, "The round, counted from 0 (default 0)");
-  command->add_option("--rounds", arguments->rounds, "Also summarise so many rounds from there on");
+  command->add_option("--round", arguments->round, "The round, counted from 1 as in a run (default 1)")
+      ->check(rounds);
+  command->add_option("--rounds", arguments->rounds, "Also summarise so many rounds from there on")
+      ->check(rounds);
   command->add_option("--svg", arguments->svg, "Draw the network of the round into this file");
   add_json_flag(*command, arguments->json);
   command->callback([arguments] { show_topology(*arguments); });
