@@ -116,12 +116,13 @@ void keep_standard_streams_apart() {
 
 // Results that did not arrive must not look like success.
 void require_results_written() {
-  std::cout.flush();
   errno = 0;
-  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good()) return;
+  const bool flushed = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  const int reason = errno;
+  if (flushed && std::cout.flush().good()) return;
   throw Error(ErrorCode::resource_exhausted,
               fmt::format("the results could not be written: {}",
-                          errno != 0 ? std::strerror(errno) : "the output was closed or is full"));
+                          reason != 0 ? std::strerror(reason) : "the output is closed or full"));
 }
 
 bool is_out_of_memory(const std::exception& error) {

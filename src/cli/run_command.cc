@@ -84,7 +84,6 @@ std::string command_line(const RunArguments& arguments) {
   std::string line = fmt::format("dfrost run {}", shell_word(arguments.config));
   if (arguments.runs != kUsualRuns) line += fmt::format(" --runs {}", shell_word(arguments.runs));
   for (const auto& change : arguments.overrides) line += fmt::format(" --set {}", shell_word(change));
-  if (arguments.runs != RunArguments{}.runs) line += fmt::format(" --runs {}", shell_word(arguments.runs));
   return line;
 }
 

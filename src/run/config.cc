@@ -54,15 +54,27 @@ void check_partition_fits(const RunConfig& config) {
   }
 }
 
+// What a client with a number of its own chooses from the pool, beside what `usual` ones do.
+void check_choice(const PromptOptions& own, const PromptOptions& usual) {
+  if (own.pool != 0 && own.pool < own.count) {
+    refuse("prompts.counts",
+           fmt::format("{} prompts cannot be chosen from a pool of {}", own.count, own.pool));
+  }
+  if (own.selects() == usual.selects()) return;
+  const auto [choosing, taking_all] = std::minmax(own.count, usual.count);
+  refuse("prompts.counts",
+         fmt::format("{} of {} prompts leave a choice and {} do not: only clients that choose have a "
+                     "projection to exchange",
+                     choosing, usual.held(), taking_all),
+         "keep prompts.count and every number of prompts.counts below prompts.pool");
+}
+
 void check_prompts_fit(const RunConfig& config) {
   const auto& prompts = config.prompts;
   prompts.validate();
   std::size_t least_held = prompts.held(), most_held = prompts.held();
   for (std::size_t u = 0; u < prompts.counts.size(); ++u) {
-    if (prompts.pool != 0 && prompts.pool < prompts.counts[u]) {
-      refuse("prompts.counts",
-             fmt::format("{} prompts cannot be chosen from a pool of {}", prompts.counts[u], prompts.pool));
-    }
+    check_choice(config.prompts_of(u), prompts);
     const std::size_t held = config.prompts_of(u).held();
     least_held = u == 0 ? held : std::min(least_held, held);
     most_held = u == 0 ? held : std::max(most_held, held);

@@ -109,8 +109,7 @@ void describe_run(const RunConfig& config, const fs::path& folder, nlohmann::ord
     continue_about(fs::exists(file) ? read_text_file(file) : std::string(), *resumed_after, about);
   }
   // A path need not be UTF-8.
-  write_file_atomically(file,
-                        about.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+  write_file_atomically(file, dump_json(about) + "\n");
 }
 
 void write_summary(const fs::path& folder, const RunConfig& config, const Federation& federation,

@@ -75,6 +75,11 @@ TEST(RunConfig, RefusesAPoolSmallerThanWhatIsChosenFromIt) {
   config.prompts.pool = 10;
   config.prompts.counts = {10, 11};
   expect_refused("prompts.counts", "11 prompts cannot be chosen from a pool of 10", config);
+  config.prompts.count = 9;
+  config.prompts.counts = {8, 9};
+  config.validate();
+  config.prompts.counts = {9, 10};
+  expect_refused("prompts.counts", "9 of 10 prompts leave a choice and 10 do not", config);
 }
 
 TEST(RunConfig, RefusesClientsThatWouldHaveTooFewPictures) {
