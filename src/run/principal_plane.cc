@@ -69,7 +69,7 @@ void append(Eigen::MatrixXd& matrix, const Eigen::MatrixXd& columns) {
 // Of wide·wideᵀ, which is never formed: block Lanczos with full reorthogonalisation. Two eigenvectors of
 // hundreds are found in a space of some forty dimensions.
 Leading leading_by_krylov(const Eigen::MatrixXd& wide) {
-  constexpr double kPrecision = 1e-8;
+  constexpr double kPrecision = 1e-7;
   Eigen::MatrixXd basis, images;
   Eigen::MatrixXd block = start_block(wide.rows());
   while (block.cols() > 0 && basis.cols() < wide.rows() / 2) {

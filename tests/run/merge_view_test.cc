@@ -28,7 +28,7 @@ TEST(PrincipalPlane, AgreesWithTheSvdOfNumpyWhicheverSideIsShorter) {
     const std::vector<MatrixView<const float>> sets = {points.view()};
     const auto plane = principal_plane(sets);
     const auto coordinates = plane.project_all(points.view());
-    const double precision = std::min(rows, cols) > 40 ? 1e-5 : 1e-9;
+    const double precision = std::min(rows, cols) > 40 ? 1e-4 : 1e-9;
     for (std::size_t k = 0; k < 2; ++k) {
       EXPECT_NEAR(plane.variance[k], expected[k], 1e-10);
       const double sign = coordinates[0][k] * expected[2 + k] > 0 ? 1 : -1;

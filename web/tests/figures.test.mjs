@@ -67,6 +67,23 @@ test("the spread over clients is drawn as a band", async () => {
   await narrow.page.close();
 });
 
+test("of a single evaluation the spread is a bar, and what never happened is said", async () => {
+  const data = oneRun({ rounds: 3, clients: 4, every: 3 });
+  for (const round of data.runs[0].rounds) {
+    round.dead_prompts = 0;
+    round.theory.largest_ratio = 0;
+  }
+  const first = await browser.open(data);
+  const drawn = await image(pictureOf(first.page, "All domains").locator("canvas"));
+  assert.equal(await pictureOf(first.page, "Dead prompts").locator(".plot").innerText(), "None in 3 rounds.");
+  assert.match(await first.page.locator("#checks .verdict").last().innerText(), /none broke the bound; every one came to a standstill\.$/);
+  await first.page.close();
+  data.runs[0].rounds[2].evaluation.accuracy_masked.std /= 2;
+  const second = await browser.open(data);
+  assert.notEqual(await image(pictureOf(second.page, "All domains").locator("canvas")), drawn);
+  await second.page.close();
+});
+
 test("consensus error has a log scale: decades are equally far apart", async () => {
   const data = oneRun({ rounds: 3, clients: 4 });
   data.runs[0].rounds.forEach((/** @type {any} */ round, /** @type {number} */ i) => { round.consensus_error = 10 ** -i; });

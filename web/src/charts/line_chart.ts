@@ -69,7 +69,9 @@ export class LineChart {
     this.plot = null;
     const { x, lines, log } = this.spec;
     const usable = (v: Figure) => isNumber(v) && (!log || v > 0);
-    if (x.length === 0 || !lines.some((line) => line.values.some(usable))) {
+    const isEmpty = x.length === 0 || !lines.some((line) => line.values.some(usable));
+    this.element.classList.toggle("empty", isEmpty);
+    if (isEmpty) {
       this.place.replaceChildren(html("p", { class: "nothing" }, this.spec.empty ?? "Nothing recorded yet."));
       this.place.setAttribute("aria-label", `${this.label}: nothing to show`);
       return;
@@ -131,7 +133,7 @@ export class LineChart {
       ],
       series,
       bands,
-      hooks: { setCursor: [(plot) => this.onCursor(plot)] },
+      hooks: { setCursor: [(plot) => this.onCursor(plot)], drawSeries: x.length === 1 ? [(plot, i) => drawAlone(plot, bands.find((band) => band.series[1] === i))] : [] },
     };
   }
 
@@ -176,6 +178,16 @@ export class LineChart {
     this.plot?.setCursor({ left: -10, top: -10 });
     hideTooltip();
   }
+}
+
+/** Between rounds a band is an area; of a single round it is a bar behind the point. */
+function drawAlone(plot: uPlot, band: uPlot.Band | undefined): void {
+  const [high, low] = (band?.series ?? []).map((column) => plot.data[column]?.[0]);
+  if (!band || !isNumber(high) || !isNumber(low)) return;
+  const width = 16 * (window.devicePixelRatio || 1);
+  const [top, bottom] = [plot.valToPos(high, "y", true), plot.valToPos(low, "y", true)];
+  plot.ctx.fillStyle = band.fill as string;
+  plot.ctx.fillRect(plot.valToPos(plot.data[0][0]!, "x", true) - width / 2, top, width, bottom - top);
 }
 
 function lastOf(values: Figure[]): Figure {
@@ -223,7 +235,7 @@ function assemble({ x, lines, log, stacked }: LineSpec) {
     data.push(clean(line.values));
     series.push({
       stroke: line.colour, width: line.width ?? 2, dash: line.dash, spanGaps: true,
-      points: { show: x.length <= 24, size: 5, fill: line.colour },
+      points: { show: x.length <= 24, size: x.length === 1 ? 9 : 5, fill: line.colour },
     });
   }
   return { data, series, bands };

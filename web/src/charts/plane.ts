@@ -8,7 +8,8 @@ import { palette, seriesColour } from "../theme";
 import { hideTooltip, showTooltip, type TooltipRow } from "../tooltip";
 import { onWidth } from "./width";
 
-const MARGIN = 34;
+/** Above there is room for the ruler, below for the name of an axis. */
+const MARGIN = { side: 34, top: 54, bottom: 36 };
 
 type Place = (point: Point) => [number, number];
 
@@ -203,11 +204,12 @@ function fit(points: Point[], width: number, height: number): { place: Place; sc
   const bounds = (k: 0 | 1): [number, number] => [Math.min(...points.map((p) => p[k])), Math.max(...points.map((p) => p[k]))];
   const [left, right] = bounds(0);
   const [bottom, top] = bounds(1);
-  const widest = Math.max((right - left) / (width - 2 * MARGIN), (top - bottom) / (height - 2 * MARGIN));
+  const room = { x: width - 2 * MARGIN.side, y: height - MARGIN.top - MARGIN.bottom };
+  const widest = Math.max((right - left) / room.x, (top - bottom) / room.y);
   const scale = widest > 0 && Number.isFinite(widest) ? 1 / widest : 1;
   const place: Place = ([x, y]) => [
     width / 2 + 4 + (x - (left + right) / 2) * scale,
-    height / 2 - 4 - (y - (bottom + top) / 2) * scale,
+    MARGIN.top + room.y / 2 - (y - (bottom + top) / 2) * scale,
   ];
   return { place, scale };
 }

@@ -27,7 +27,7 @@ interface Check {
 const CHECKS: Check[] = [
   { title: "Messages", note: "Links that fail by plan are not counted: nothing is sent over them.", judge: judgeMessages },
   { title: "Updates", note: "A client whose update is not finite keeps the state that it had.", judge: judgeUpdates },
-  { title: "Theorem 1", note: "Of each merge: the smallest step, as a share of the bound; drawn is the round's largest.", judge: judgeTheory },
+  { title: "Theorem 1", note: "The smallest step of each merge, as a share of what the theorem allows; the chart has the largest of each round.", judge: judgeTheory },
 ];
 
 export function checks(app: App): Section {
@@ -88,17 +88,15 @@ function judgeTheory(rounds: Round[]): Verdict | null {
   const checked = total(rounds, (r) => r.theory?.checked);
   if (checked === undefined) return null;
   const violated = total(rounds, (r) => r.theory?.violated) ?? 0;
-  const x = rounds.filter((r) => isNumber(r.theory?.largest_ratio));
-  const sentence = violated === 0
-    ? `${plural(checked, "merge")} checked, none broke the bound.`
-    : `${plural(checked, "merge")} checked, ${count(violated)} broke the bound, ${whereAny(rounds, (r) => r.theory?.violated)}.`;
+  const broken = violated === 0 ? "none broke the bound" : `${count(violated)} broke the bound, ${whereAny(rounds, (r) => r.theory?.violated)}`;
+  // At 0 a merge came to a standstill, and a log scale has no place for it.
+  const moving = rounds.filter((r) => (r.theory?.largest_ratio ?? 0) > 0);
   return {
     isClean: violated === 0,
-    sentence,
-    chart: {
-      x: x.map((r) => r.round), log: true, height: 180, format: (v) => significant(v),
-      lines: [{ label: "largest share of the bound", values: x.map((r) => r.theory?.largest_ratio), colour: seriesColour(0) }],
-      empty: "Every merge stood still at some step: there is nothing above zero to draw.",
+    sentence: `${plural(checked, "merge")} checked, ${broken}${moving.length === 0 ? "; every one came to a standstill" : ""}.`,
+    chart: moving.length === 0 ? undefined : {
+      x: moving.map((r) => r.round), log: true, height: 180, format: (v) => significant(v),
+      lines: [{ label: "largest share of the bound", values: moving.map((r) => r.theory?.largest_ratio), colour: seriesColour(0) }],
     },
   };
 }

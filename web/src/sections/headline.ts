@@ -1,7 +1,7 @@
 // What came out, at a glance: the figures of one run, or the table of several.
 import type { App, Section } from "../app";
 import { html } from "../dom";
-import { bytes, count, isNumber, moment, percent, plural, seconds, significant } from "../format";
+import { bytes, count, decimals, isNumber, moment, percent, plural, seconds, significant } from "../format";
 import type { Run, Spread } from "../records";
 
 function tile(name: string, value: string, note = "", isMain = false): HTMLElement {
@@ -41,7 +41,8 @@ export function headline(app: App): Section {
       tile("Accuracy, masked", percent(final?.accuracy_masked?.mean), overClients(final?.accuracy_masked), true),
       tile("Accuracy, unmasked", percent(final?.accuracy_unmasked?.mean), overClients(final?.accuracy_unmasked), true),
       tile("Network model", percent(final?.network_accuracy_masked), `${percent(final?.network_accuracy_unmasked)} unmasked`),
-      ...(paper ? [tile("The paper reports", percent(paper.accuracy / 100), paper.setting)] : []),
+      paper ? tile("The paper reports", percent(paper.accuracy / 100), paper.setting)
+        : tile("Training loss", decimals(final?.train_loss, 4), "mean over clients, last epoch"),
       tile("Rounds", count(rounds), images || ""),
       tile("Time", seconds(summary?.seconds?.total), trainingShare(run)),
       tile("Sent", bytes(summary?.sent_bytes), isNumber(summary?.sent_bytes) ? `${count(summary.sent_bytes)} bytes` : ""),

@@ -4,7 +4,7 @@ import { LineChart, type Line } from "../charts/line_chart";
 import { plainLegend } from "../charts/legend";
 import { bandAlpha, curvesOf, roundsWith, seedBand, valuesOf } from "../curves";
 import { html } from "../dom";
-import { decimals, percent, shortPercent, significant } from "../format";
+import { decimals, percent, plural, shortPercent, significant } from "../format";
 import type { Figure, Round } from "../records";
 import { dash, seriesColour } from "../theme";
 import { figure, part } from "./section";
@@ -23,7 +23,7 @@ interface Measure {
 const MEASURES: Measure[] = [
   { title: "Consensus error", note: "W₂² of the clients' prompts to the network's barycenter, mean; log scale. Falling: they come to agree.", of: (r) => r.consensus_error, format: (v) => significant(v), log: true },
   { title: "Merge error", note: "W₂² between what came in and what the merge made of it, mean over merges.", of: (r) => r.merge_error, format: (v) => significant(v), atLeast: [0, 0] },
-  { title: "Off-index mass", note: "Share of mass that left its own index. At 0, averaging by index would have done the same.", of: (r) => r.off_index_mass, format: percent, tick: shortPercent, atLeast: [0, 0] },
+  { title: "Off-index mass", note: "Share of mass that left its own index. At 0, averaging by index would have done the same.", of: (r) => r.off_index_mass, format: percent, tick: shortPercent, atLeast: [0, 0.01] },
   { title: "Dead prompts", note: "Merged prompts that no mass went to, over all merges of the round.", of: (r) => r.dead_prompts, format: (v) => significant(v), atLeast: [0, 1], whole: true },
   { title: "Mixing factor", note: "ρ of the round's graph. 0: all agree after one exchange; 1: some never do.", of: (r) => r.mixing_factor, format: (v) => significant(v), atLeast: [0, 1] },
 ];
@@ -46,6 +46,11 @@ export function measures(app: App): Section {
           dash: dash(curve.position), bands: band ? [{ ...band, alpha: bandAlpha(curves) }] : [],
         };
       });
+      const isNever = measure.whole && x.length > 0 && lines.every((line) => line.values.every((v) => !v));
+      if (isNever) {
+        chart.update({ x: [], lines: [], format: measure.format, empty: `None in ${plural(x.length, "round")}.` });
+        continue;
+      }
       chart.update({ x, lines, format: measure.format, tick: measure.tick, log: measure.log, atLeast: measure.atLeast, whole: measure.whole,
         stacked: measure.whole && lines.length === 1,
         empty: measure.log && x.length > 0 ? "Nothing above zero to draw on a log scale." : "Nothing recorded yet." });
