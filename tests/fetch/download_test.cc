@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <set>
 #include <thread>
 
 #include "base/file.h"
@@ -274,6 +275,15 @@ TEST(Sources, CoverEveryDataSetAndSayWhatMustBeDoneByHand) {
   });
   test::expect_error(ErrorCode::invalid_argument, "did you mean 'deit-tiny'?",
                      [] { find_source(backbone_sources(), "deit-tyni", "checkpoint"); });
+}
+
+TEST(Sources, AskASecondAddressForEveryFileWhoseChecksumIsKnown) {
+  for (const auto sources : {dataset_sources(), backbone_sources()})
+    for (const Source& source : sources)
+      for (const RemoteFile& file : source.files) {
+        EXPECT_GE(file.addresses.size(), file.digest.empty() ? 1U : 2U) << source.name << ", " << file.name;
+        EXPECT_EQ(std::set(file.addresses.begin(), file.addresses.end()).size(), file.addresses.size());
+      }
 }
 
 TEST(RunProgram, PassesArgumentsAsTheyAreAndGivesOutputAndExitCode) {
