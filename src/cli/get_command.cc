@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <memory>
+#include <optional>
 
 #include "cli/backbone_path.h"
 #include "cli/command.h"
@@ -32,10 +33,16 @@ SourceChoice choice_of(const GetArguments& arguments) {
   return files ? SourceChoice::official : SourceChoice::any;
 }
 
-// What makes a fetch needless: the data set can be read already, or the checkpoint's file is there.
-bool is_there(const Source& source, const fs::path& folder, bool is_dataset) {
-  if (is_dataset) return locate_dataset({.name = source.name, .path = folder}, {}).has_value();
-  return fs::exists(folder / source.files.at(0).name);
+// What makes a fetch needless: the data set can be read already, or the checkpoint's file is there. In the
+// data folder that is wherever every command finds it: an installed package, say, or another program's
+// layout.
+std::optional<fs::path> find_here(const Source& source, const fs::path& root, bool is_dataset) {
+  const fs::path folder = root / source.name;
+  if (!is_dataset) return fs::exists(folder / source.files.at(0).name) ? std::optional(folder) : std::nullopt;
+  DomainSpec wanted{.name = source.name};
+  if (root != default_data_root()) wanted.path = folder;
+  const auto found = locate_dataset(wanted, root);
+  return found ? std::optional(found->path) : std::nullopt;
 }
 
 void get_all(const GetArguments& arguments, std::span<const Source> sources, bool is_dataset) {
@@ -56,12 +63,12 @@ void get_all(const GetArguments& arguments, std::span<const Source> sources, boo
   }
   for (const auto& name : wanted) {
     const Source& source = find_source(sources, name, what);
-    const fs::path folder = fs::path(arguments.to) / name;
-    if (!arguments.force && is_there(source, folder, is_dataset)) {
-      fmt::print("{}: already in {}\n", name, folder.string());
+    const auto here = arguments.force ? std::nullopt : find_here(source, arguments.to, is_dataset);
+    if (here) {
+      fmt::print("{}: already in {}\n", name, here->string());
       continue;
     }
-    const auto report = get_source(source, folder, choice_of(arguments), options);
+    const auto report = get_source(source, fs::path(arguments.to) / name, choice_of(arguments), options);
     bar.finish();
     fmt::print("{}: in {}, from {}\n", name, report.folder.string(), report.how);
   }

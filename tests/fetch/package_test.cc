@@ -42,7 +42,7 @@ class Packages : public testing::Test {
 
 TEST_F(Packages, OfNpmAreUnpackedWithoutTheirFolderNames) {
   install_client("npm",
-                 "test \"$*\" = 'pack --silent some-set@1.0' && mkdir -p package/data && "
+                 "test \"$1 $2 $5\" = 'pack --silent some-set@1.0' && mkdir -p package/data && "
                  "echo pixels > package/data/train.bin && echo x > package/index.js && tar -czf "
                  "some-set-1.0.tgz package");
   const auto report = get_source(source(PackageClient::npm, "package/data"), target(), SourceChoice::any, {});
@@ -81,6 +81,15 @@ TEST_F(Packages, ThatCannotBeReachedGiveWayToTheOfficialAddresses) {
   EXPECT_EQ(get_source(both, target(), SourceChoice::any, {}).how, "data.bin (already there)");
   test::expect_error(ErrorCode::unavailable, "exit code 7",
                      [&] { get_source(both, target(), SourceChoice::package, {}); });
+}
+
+TEST_F(Packages, AndAddressesThatCannotBeReachedAreBothNamed) {
+  install_client("npm", "exit 7");
+  Source both = source(PackageClient::npm, "");
+  both.files = {{.name = "data.bin", .addresses = {}}};
+  test::expect_error(ErrorCode::unavailable,
+                     "npm package some-set@1.0 is out of reach, and dfrost cannot fetch data.bin",
+                     [&] { get_source(both, target(), SourceChoice::any, {}); });
 }
 
 }  // namespace
