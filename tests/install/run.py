@@ -8,6 +8,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from PIL import Image
+
 
 def run(*command):
     done = subprocess.run([str(word) for word in command], text=True, stdin=subprocess.DEVNULL,
@@ -26,6 +28,9 @@ def main():
         print(run(prefix / "bin" / "dfrost", "--version"))
         moved = prefix.rename(Path(folder, "moved"))
         print(run(moved / "bin" / "dfrost", "backbone", "inspect", "frost-mini"))
+        picture = Path(folder, "picture.png")
+        Image.new("RGB", (80, 60), "orange").save(picture)
+        print(run(moved / "bin" / "dfrost", "classify", "--backbone", "frost-mini", picture))
         moved.rename(prefix)
         run("cmake", "-G", "Ninja", "-S", consumer, "-B", use, f"-DCMAKE_PREFIX_PATH={prefix}")
         run("cmake", "--build", use)
