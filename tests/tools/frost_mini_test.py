@@ -75,19 +75,30 @@ class FrostMini(unittest.TestCase):
         cls.folder = Path(folder.name)
         cls.environment = dict(small_world.environment(folder.name, dfrost), PYTHONDONTWRITEBYTECODE="1")
         (cls.folder / "bin/python3").symlink_to(sys.executable)  # the one that has PyTorch
-        for name in ("tools", "share"):
-            (cls.folder / name).symlink_to(SOURCE / name)
         torch.manual_seed(1)
-        save(cls.folder / "deit_tiny_patch16_224.safetensors", VisionTransformer(224, 16, depth=12).state_dict())
+        cls.teacher = cls.lay_out(cls.folder, depth=12)
         write_pictures(cls.folder / "train-250-per-class.tar.gz", 40)
         blocks = [p for p in pieces(CARD.read_text()) if isinstance(p, Block) and p.language == "console"]
         cls.train, cls.probe = ["\n".join(command for command, _ in block.commands()) for block in blocks]
-        # Less of everything; what is given last counts.
-        cls.trained = cls.run_command(cls.train + " --minutes 0.05 --batch 4")
+        # Less of everything; what is given last counts. It goes by the clock: a machine that is too busy for two steps gets more time.
+        for minutes in (0.04, 0.4, 2):
+            cls.trained = cls.run_command(cls.train + f" --minutes {minutes} --batch 2")
+            cls.seen = int(header(cls.folder / "model.safetensors")["__metadata__"]["pictures_seen"])
+            if cls.seen >= 4:
+                break
+
+    @staticmethod
+    def lay_out(folder, depth):
+        """What the commands of the card find where they are typed; returns the path of the teacher."""
+        folder.mkdir(exist_ok=True)
+        for name in ("tools", "share"):
+            (folder / name).symlink_to(SOURCE / name)
+        save(folder / "deit_tiny_patch16_224.safetensors", VisionTransformer(224, 16, depth=depth).state_dict())
+        return folder / "deit_tiny_patch16_224.safetensors"
 
     @classmethod
-    def run_command(cls, command):
-        done = subprocess.run(["bash", "-euc", command], cwd=cls.folder, env=cls.environment, text=True, stdin=subprocess.DEVNULL,
+    def run_command(cls, command, folder=None):
+        done = subprocess.run(["bash", "-euc", command], cwd=folder or cls.folder, env=cls.environment, text=True, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         assert done.returncode == 0, f"{command}\n{done.stdout}"
         return done.stdout
@@ -96,13 +107,11 @@ class FrostMini(unittest.TestCase):
         shipped = SOURCE / "share/dfrost/backbones/frost-mini/model.safetensors"
         self.assertEqual(tensors(self.folder / "model.safetensors"), tensors(shipped))
         self.assertLessEqual(shipped.stat().st_size, 6_000_000)
-        seen = int(header(self.folder / "model.safetensors")["__metadata__"]["pictures_seen"])
-        self.assertGreaterEqual(seen, 8, "two steps at least")
-        self.assertIn(f"model.safetensors: {seen} pictures seen", self.trained)
+        self.assertIn(f"model.safetensors: {self.seen} pictures seen", self.trained)
 
     def test_starts_as_half_of_the_teacher_and_moves_from_there(self):
         from train import KEPT_BLOCKS  # noqa: PLC0415
-        teacher = read_safetensors(self.folder / "deit_tiny_patch16_224.safetensors")
+        teacher = read_safetensors(self.teacher)
         student = read_safetensors(self.folder / "model.safetensors")
         for mine, its in enumerate(KEPT_BLOCKS):
             start, end = teacher[f"blocks.{its}.mlp.fc1.weight"], student[f"blocks.{mine}.mlp.fc1.weight"]
@@ -129,7 +138,8 @@ class FrostMini(unittest.TestCase):
         write_idx(data / "fashion-mnist")
         write_svhn(data / "svhn")
         write_idx(data / "notmnist", "t10k")  # as it comes: without a training half
-        lines = self.run_command(self.probe + " --train 10 --test 2").splitlines()
+        self.lay_out(self.folder / "shallow", depth=2)  # it may have any depth, and this is sooner done
+        lines = self.run_command(self.probe + " --train 10 --test 2", self.folder / "shallow").splitlines()
         for path in ("share/dfrost/backbones/frost-mini/model.safetensors", "deit_tiny_patch16_224.safetensors"):
             for name in (*SETS, "mean"):
                 self.assertEqual(sum(line.startswith(f"{path}  {name} ") for line in lines), 1, (path, name, lines))
