@@ -36,7 +36,7 @@ void print_domain(const Domain& domain, const Table& table) {
   const std::size_t classes = domain.class_names.size();
   fmt::print("\n{}: {} training pictures, {} test pictures\n{:<8}", domain.name, domain.train_count,
              domain.test_count, "client");
-  for (const auto& name : domain.class_names) fmt::print(" {:>7}", name.substr(0, 7));
+  for (const auto& name : domain.class_names) fmt::print(" {:>7.7}", name);
   fmt::print(" {:>8}\n", "all");
   for (std::size_t u = 0; u < table.size(); ++u) {
     std::size_t total = 0;

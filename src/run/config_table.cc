@@ -38,7 +38,8 @@ std::vector<ConfigKey> run_keys() {
        .field = count(DFROST_AT(run.checkpoint_every)),
        .comment = "rounds between checkpoints; 0: only after the last round",
        .explanation =
-           "A run that was stopped goes on from its last checkpoint, bit for bit as if it had not been."},
+           "Ctrl-C saves the last round that is done, too. A run goes on from its last checkpoint, bit for "
+           "bit as if it had not stopped."},
   };
 }
 

@@ -1,10 +1,12 @@
 #include "run/record_file.h"
 
+#include <cstdint>
+#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "base/file.h"
+#include "dfrost/error.h"
 
 namespace dfrost {
 
@@ -22,15 +24,16 @@ std::size_t round_of(const std::string& line) {
 }  // namespace
 
 void keep_rounds_until(const fs::path& path, std::size_t rounds) {
-  std::string kept;
-  if (fs::exists(path)) {
-    std::istringstream lines(read_text_file(path, std::size_t{1} << 30));
-    for (std::string line; std::getline(lines, line);) {
-      if (round_of(line) > rounds) break;
-      kept += line + "\n";
-    }
-  }
-  write_file_atomically(path, kept);
+  if (!fs::exists(path)) return write_file_atomically(path, "");
+  std::ifstream lines(path, std::ios::binary);
+  std::uintmax_t kept = 0;
+  // A last line without its end was cut short: getline() then meets the end of the file.
+  for (std::string line; std::getline(lines, line) && !lines.eof() && round_of(line) <= rounds;)
+    kept += line.size() + 1;
+  // What cannot be read must not be taken for empty, and cut.
+  if (!lines.is_open() || lines.bad())
+    throw Error(ErrorCode::data_loss, "the records of earlier rounds cannot be read").at(path.string());
+  fs::resize_file(path, kept);
 }
 
 void append_lines(const fs::path& path, std::span<const std::string> lines) {

@@ -80,11 +80,18 @@ PooledSet open_pictures(const RunConfig& config, RunObserver& observer) {
   return pool;
 }
 
-// What a process that was killed while it wrote a file left beside it. The folder is locked: nobody writes.
+// NAME.PROCESS.tmp, as write_file_atomically() calls what it has not finished.
+bool is_half_written(const fs::path& path) {
+  const std::string process = path.stem().extension().string();
+  return path.extension() == ".tmp" && process.size() > 1 &&
+         process.find_first_not_of("0123456789", 1) == std::string::npos;
+}
+
+// What a process that was killed while it wrote left. The folder is locked: nobody writes.
 void remove_leftovers(const fs::path& folder) {
   std::vector<fs::path> leftovers;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    if (entry.path().extension() == ".tmp") leftovers.push_back(entry.path());
+    if (is_half_written(entry.path())) leftovers.push_back(entry.path());
   }
   for (const auto& path : leftovers) fs::remove(path);
 }

@@ -122,8 +122,10 @@ TEST(RunExperiment, ClearsAwayWhatAKilledProcessLeftHalfWritten) {
   stop_after(experiment, 1);
   const auto half = experiment.run_folder() / "checkpoints/round-000002.safetensors.4711.tmp";
   write_file_atomically(half, "half");
+  write_file_atomically(experiment.run_folder() / "notes.tmp", "somebody's own");
   experiment.run(observer, true);
   EXPECT_FALSE(fs::exists(half));
+  EXPECT_TRUE(fs::exists(experiment.run_folder() / "notes.tmp"));
 }
 
 TEST(RunExperiment, RefusesADomainWithNothingToScoreOn) {

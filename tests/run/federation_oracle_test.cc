@@ -234,7 +234,9 @@ TEST(FederationOracle, EveryMethodEndsWherePyTorchAndNumPyEnd) {
     for (const auto& client : federation.clients()) first.push_back(client.state.values);
     std::size_t messages = 0;
     for (std::size_t round = 1; round <= kRounds; ++round) {
-      messages += federation.run_round().sent_messages;
+      const auto record = federation.run_round();
+      messages += record.sent_messages;
+      EXPECT_TRUE(!record.theory || record.theory->violated == 0);
       for (const auto& client : federation.clients()) {
         expect_same_states(fmt::format("{}/{}", round, client.id), client, first[client.id], file.content());
       }

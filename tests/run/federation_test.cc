@@ -15,9 +15,13 @@ namespace {
 using test::make_federation;
 using test::small_config;
 
+void expect_theory_holds(const RoundRecord& record) {
+  EXPECT_TRUE(!record.theory || record.theory->violated == 0) << "round " << record.round;
+}
+
 std::vector<float> values_after(const RunConfig& config, std::size_t rounds) {
   auto federation = make_federation(config);
-  for (std::size_t r = 0; r < rounds; ++r) federation.run_round();
+  for (std::size_t r = 0; r < rounds; ++r) expect_theory_holds(federation.run_round());
   return federation.values();
 }
 

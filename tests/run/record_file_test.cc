@@ -37,6 +37,13 @@ TEST(RecordFile, EndsBeforeALineThatSaysNoRound) {
   }
 }
 
+TEST(RecordFile, IsNotEmptiedWhereItCannotBeRead) {
+  const test::TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "metrics.jsonl");
+  test::expect_error(ErrorCode::data_loss, "cannot be read",
+                     [&] { keep_rounds_until(folder / "metrics.jsonl", 1); });
+}
+
 TEST(About, SaysWhoHoldsWhat) {
   auto config = test::small_config();
   config.run.name = "small";
