@@ -82,16 +82,16 @@ void bench_data(const BenchDataArguments& arguments) {
                        {"read_seconds", best},
                        {"preprocess", bench_preprocessing(pool.train, arguments.repeats)}};
   if (arguments.json) return print_json(result);
-  fmt::print("{:<12} {:>8} {:>8}\n", "domain", "train", "test");
+  fmt::print("{:<14} {:>8} {:>8}\n", "domain", "train", "test");
   for (const Domain& domain : pool.domains) {
-    fmt::print("{:<12} {:>8} {:>8}  {}\n", domain.name, domain.train_count, domain.test_count,
+    fmt::print("{:<14} {:>8} {:>8}  {}\n", domain.name, domain.train_count, domain.test_count,
                fmt::join(domain.notes, "; "));
   }
-  fmt::print("read         {} images, {:.0f} MB, in {:.2f} s on {} threads (best of {})\n",
+  fmt::print("read           {} images, {:.0f} MB, in {:.2f} s on {} threads (best of {})\n",
              result.at("images").get<std::size_t>(),
              static_cast<double>(result.at("bytes").get<std::size_t>()) / 1e6, best, threads.size(),
              arguments.repeats);
-  fmt::print("preprocess   {:.0f} images/s per core, {}x{} bytes to the patches of ViT-B/32\n",
+  fmt::print("preprocess     {:.0f} images/s per core, {}x{} bytes to the patches of ViT-B/32\n",
              result.at("preprocess").at("images_per_second_per_core").get<double>(),
              result.at("preprocess").at("width").get<std::size_t>(),
              result.at("preprocess").at("height").get<std::size_t>());

@@ -71,18 +71,29 @@ void RunDisplay::on_progress(const Federation::Progress& progress) {
   }
   if (progress.done != progress.total && now - drawn_ < std::chrono::milliseconds(100)) return;
   drawn_ = now;
-  const double elapsed = std::chrono::duration<double>(now - start_).count();
   std::string text =
       fmt::format("round {}/{}  {} {}/{}", round_, rounds_, progress.stage, progress.done, progress.total);
   const double in_stage = std::chrono::duration<double>(now - stage_start_).count();
   if (progress.images > 0 && in_stage > 0) {
     text += fmt::format("  {:.1f} images/s", static_cast<double>(progress.images) / in_stage);
   }
-  if (round_ > first_round_) {
-    const double per_round = elapsed / static_cast<double>(round_ - first_round_);
-    text += fmt::format("  about {} left", duration(per_round * static_cast<double>(rounds_ - round_ + 1)));
+  if (const double left = seconds_left(progress, now); left > 0) {
+    text += fmt::format("  about {} left", duration(left));
   }
-  tell(fmt::format("\r\033[K{}", text));
+  text += last_figures_;
+  // Cut off at the edge of a narrow terminal: a line that wraps could not be drawn over.
+  tell(fmt::format("\r\033[K\033[?7l{}\033[?7h", text));
+}
+
+// Training takes nearly all of a round, so that a client trained is a share of its round done, in the first
+// one too: with a large backbone that alone may take hours.
+double RunDisplay::seconds_left(const Federation::Progress& progress, Clock::time_point now) const {
+  const double trained = progress.stage == "train" && progress.total > 0
+                             ? static_cast<double>(progress.done) / static_cast<double>(progress.total)
+                             : 1.0;
+  const double done = static_cast<double>(round_ - first_round_) + trained;
+  const double all = static_cast<double>(rounds_ + 1) - static_cast<double>(first_round_);
+  return done > 0 ? std::chrono::duration<double>(now - start_).count() / done * (all - done) : 0;
 }
 
 void RunDisplay::on_round(const RoundRecord& record) {
@@ -91,11 +102,14 @@ void RunDisplay::on_round(const RoundRecord& record) {
   clear_line();
   const auto percent = [](double share) { return fmt::format("{:.2f} %", 100 * share); };
   const auto* e = record.evaluation ? &*record.evaluation : nullptr;
-  tell(fmt::format("{:>5}  {:>9.4f}  {:>8}  {:>8}  {:>8}  {:>9.3g}  {:>9.3g}\n", record.round,
-                   record.train_loss, e != nullptr ? percent(e->accuracy_masked.mean) : "-",
+  if (e != nullptr) last_accuracy_ = percent(e->accuracy_masked.mean);
+  last_figures_ = last_accuracy_.empty() ? "" : fmt::format("  accuracy {}", last_accuracy_);
+  last_figures_ += fmt::format("  consensus {:.3g}", record.consensus_error);
+  tell(fmt::format("{:>5}  {:>9.4f}  {:>8}  {:>8}  {:>8}  {:>9.3g}  {:>9}\n", record.round, record.train_loss,
+                   e != nullptr ? percent(e->accuracy_masked.mean) : "-",
                    e != nullptr ? percent(e->accuracy_unmasked.mean) : "-",
                    e != nullptr ? percent(e->network_accuracy_masked) : "-", record.consensus_error,
-                   record.off_index_mass));
+                   fmt::format("{:.1f} %", 100 * record.off_index_mass)));
 }
 
 }  // namespace dfrost::cli

@@ -19,9 +19,11 @@ class RunDisplay final : public RunObserver {
   void on_round(const RoundRecord& record) override;
 
  private:
-  void clear_line() const;
-
   using Clock = std::chrono::steady_clock;
+
+  void clear_line() const;
+  double seconds_left(const Federation::Progress& progress, Clock::time_point now) const;
+
   bool quiet_;
   bool terminal_;
   std::size_t rounds_;
@@ -31,6 +33,8 @@ class RunDisplay final : public RunObserver {
   Clock::time_point stage_start_ = Clock::now();
   Clock::time_point drawn_;
   std::string stage_;
+  std::string last_accuracy_;  // not every round is scored
+  std::string last_figures_;   // behind the moving line
 };
 
 }  // namespace dfrost::cli
