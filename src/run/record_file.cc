@@ -1,6 +1,5 @@
 #include "run/record_file.h"
 
-#include <cstdint>
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -26,14 +25,16 @@ std::size_t round_of(const std::string& line) {
 void keep_rounds_until(const fs::path& path, std::size_t rounds) {
   if (!fs::exists(path)) return write_file_atomically(path, "");
   std::ifstream lines(path, std::ios::binary);
-  std::uintmax_t kept = 0;
+  std::string kept;
   // A last line without its end was cut short: getline() then meets the end of the file.
   for (std::string line; std::getline(lines, line) && !lines.eof() && round_of(line) <= rounds;)
-    kept += line.size() + 1;
+    kept += line + "\n";
   // What cannot be read must not be taken for empty, and cut.
   if (!lines.is_open() || lines.bad())
     throw Error(ErrorCode::data_loss, "the records of earlier rounds cannot be read").at(path.string());
-  fs::resize_file(path, kept);
+  // Replaced, not cut: who reads along takes another file for a new beginning, but a shorter one only until
+  // it has grown again.
+  if (kept.size() != fs::file_size(path)) write_file_atomically(path, kept);
 }
 
 void append_lines(const fs::path& path, std::span<const std::string> lines) {

@@ -37,6 +37,17 @@ TEST(RecordFile, EndsBeforeALineThatSaysNoRound) {
   }
 }
 
+TEST(RecordFile, IsAnotherFileOnceLinesAreGoneAndTheSameOtherwise) {
+  const test::TemporaryFolder folder;
+  const auto path = folder / "metrics.jsonl";
+  write_file_atomically(path, "{\"round\":1}\n{\"round\":2}\n");
+  std::filesystem::create_hard_link(path, folder / "before");
+  keep_rounds_until(path, 2);
+  EXPECT_TRUE(std::filesystem::equivalent(path, folder / "before"));
+  keep_rounds_until(path, 1);
+  EXPECT_FALSE(std::filesystem::equivalent(path, folder / "before"));
+}
+
 TEST(RecordFile, IsNotEmptiedWhereItCannotBeRead) {
   const test::TemporaryFolder folder;
   std::filesystem::create_directory(folder / "metrics.jsonl");
