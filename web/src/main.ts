@@ -97,6 +97,10 @@ function start(): void {
       sections = makersFor(app).map((make) => guarded(make, app));
       body.replaceChildren(...sections.map((section) => section.element));
     }
+    // Of a run that has yet to begin there is more to say than to draw.
+    const { runs } = app.report;
+    body.hidden = runs.every((run) => run.rounds.length === 0 && !run.about && !run.config);
+    body.classList.toggle("no-rounds", runs.every((run) => run.rounds.length === 0));
     for (const section of [top, ...sections]) section.update();
     foot.textContent = `Made by ${app.report.generator ?? "dfrost"}. This page is one file and loads nothing.`;
   };

@@ -61,6 +61,7 @@ export interface Round {
   off_index_mass?: Figure;
   dead_prompts?: Figure;
   mixing_factor?: Figure;
+  active_mixing_factor?: Figure;
   edges?: Figure;
   failed_edges?: Figure;
   absent_clients?: Figure;

@@ -79,6 +79,7 @@ function makeRound(round, { method, clients, domains, failures, evaluates }, ran
   const progress = 1 - Math.exp(-round / speed);
   const mean = 0.1 + (best - 0.1) * progress + 0.012 * (random() - 0.5);
   const graph = makeGraph(clients, failures, random);
+  const among = 0.79 + 0.06 * random();
   /** @param {number} centre @param {number} std */
   const spread = (centre, std) => ({ mean: centre, std, min: centre - 2.1 * std, max: centre + 1.8 * std });
   /** @param {number} centre */
@@ -97,7 +98,8 @@ function makeRound(round, { method, clients, domains, failures, evaluates }, ran
     merge_error: 0.02 + agreement * 0.3 * Math.exp(-round / 9) + 0.004 * random(),
     off_index_mass: method === "D-FROST" ? 0.3 * progress + 0.02 * random() : 0,
     dead_prompts: method === "D-FROST" ? Math.floor(3 * random() * Math.exp(-round / 10)) : 0,
-    mixing_factor: 0.79 + 0.06 * random(),
+    mixing_factor: graph.absent.length > 0 ? 1 : among,
+    active_mixing_factor: among,
     edges: graph.links.length,
     failed_edges: graph.failed.length,
     absent_clients: graph.absent.length,

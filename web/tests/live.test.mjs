@@ -102,6 +102,7 @@ test("a live page opened before the first round fills when it comes", async () =
   const server = await serve(oneRun({ rounds: 2, clients: 4 }), 0);
   const { page } = await browser.visit(server.address);
   await page.locator(".problems").getByText("no round has finished yet").waitFor();
+  assert.deepEqual(await page.locator("section:visible").evaluateAll((all) => all.map((section) => section.id)), ["partition", "reproduce"]);
   server.append();
   await page.locator("#network .round").getByText("1 of 1").waitFor();
   assert.ok(await page.locator(".problems").isHidden());

@@ -247,6 +247,7 @@ test("an empty run, an empty report and data of a newer version each say so", as
   for (const [data, message] of cases) {
     const { page, complaints } = await browser.open(data);
     assert.match(await page.locator(".problems").innerText(), message);
+    assert.equal(await page.locator("section:visible").count() > 0, data === newer, "no panel without a thing to show");
     assert.deepEqual(complaints, []);
     await page.close();
   }

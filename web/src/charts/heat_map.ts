@@ -114,15 +114,7 @@ export class HeatMap {
     }
     const base = TOP + spec.rows * height;
     if (lying) columnNames.forEach((name, c) => brush.fillText(name, this.left + (c + 0.5) * width, base + 10));
-    if (!standing) return;
-    brush.textAlign = "right";
-    columnNames.forEach((name, c) => {
-      brush.save();
-      brush.translate(this.left + (c + 0.5) * width, base + 5);
-      brush.rotate(-Math.PI / 2);
-      brush.fillText(shortened(brush, name, 90), 0, 0);
-      brush.restore();
-    });
+    if (standing) columnNames.forEach((name, c) => paintStanding(brush, name, this.left + (c + 0.5) * width, base, width));
   }
 
   private paintCursor(brush: CanvasRenderingContext2D): void {
@@ -166,6 +158,17 @@ export class HeatMap {
     this.at = null;
     this.draw();
   }
+}
+
+/** Turned, unless it is short enough to be read as it is. */
+function paintStanding(brush: CanvasRenderingContext2D, name: string, x: number, y: number, room: number): void {
+  if (brush.measureText(name).width + 4 <= room) return brush.fillText(name, x, y + 10);
+  brush.save();
+  brush.textAlign = "right";
+  brush.translate(x, y + 5);
+  brush.rotate(-Math.PI / 2);
+  brush.fillText(shortened(brush, name, 90), 0, 0);
+  brush.restore();
 }
 
 function shortened(brush: CanvasRenderingContext2D, text: string, room: number): string {

@@ -27,7 +27,7 @@ interface Check {
 const CHECKS: Check[] = [
   { title: "Messages", note: "Links that fail by plan are not counted: nothing is sent over them.", judge: judgeMessages },
   { title: "Updates", note: "A client whose update is not finite keeps the state that it had.", judge: judgeUpdates },
-  { title: "Theorem 1", note: "The smallest step of each merge, as a share of what the theorem allows; the chart has the largest of each round.", judge: judgeTheory },
+  { title: "Theorem 1", note: "The smallest step of each merge, as a share of what the theorem allows.", judge: judgeTheory },
 ];
 
 export function checks(app: App): Section {
@@ -96,7 +96,7 @@ function judgeTheory(rounds: Round[]): Verdict | null {
     sentence: `${plural(checked, "merge")} checked, ${broken}${moving.length === 0 ? "; every one came to a standstill" : ""}.`,
     chart: moving.length === 0 ? undefined : {
       x: moving.map((r) => r.round), log: true, height: 180, format: (v) => significant(v),
-      lines: [{ label: "largest share of the bound", values: moving.map((r) => r.theory?.largest_ratio), colour: seriesColour(0) }],
+      lines: [{ label: "largest of the round", values: moving.map((r) => r.theory?.largest_ratio), colour: seriesColour(0) }],
     },
   };
 }

@@ -14,7 +14,8 @@ export interface Masthead extends Section {
 function lede(report: ReportDocument): string {
   const [first] = report.runs;
   if (report.runs.length === 1 && first) {
-    const method = report.groups[0]?.label || (first.summary?.method ?? first.about?.method);
+    const isKnown = first.about || first.summary;
+    const method = isKnown && (report.groups[0]?.label || (first.summary?.method ?? first.about?.method));
     return [method, settingOf(first)].filter(Boolean).join(" ");
   }
   if (report.groups.length > 1) return `${plural(report.groups.length, "setting")} compared, in ${plural(report.runs.length, "run")}`;

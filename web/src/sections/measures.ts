@@ -25,7 +25,7 @@ const MEASURES: Measure[] = [
   { title: "Merge error", note: "W₂² between what came in and what the merge made of it, mean over merges.", of: (r) => r.merge_error, format: (v) => significant(v), atLeast: [0, 0] },
   { title: "Off-index mass", note: "Share of mass that left its own index. At 0, averaging by index would have done the same.", of: (r) => r.off_index_mass, format: percent, tick: shortPercent, atLeast: [0, 0.01] },
   { title: "Dead prompts", note: "Merged prompts that no mass went to, over all merges of the round.", of: (r) => r.dead_prompts, format: (v) => significant(v), atLeast: [0, 1], whole: true },
-  { title: "Mixing factor", note: "ρ of the round's graph. 0: all agree after one exchange; 1: some never do.", of: (r) => r.mixing_factor, format: (v) => significant(v), atLeast: [0, 1] },
+  { title: "Mixing factor", note: "ρ of the round's graph, among the clients that took part. 0: all agree after one exchange; 1: some never do.", of: (r) => r.active_mixing_factor ?? r.mixing_factor, format: (v) => significant(v), atLeast: [0, 1] },
 ];
 
 export function measures(app: App): Section {

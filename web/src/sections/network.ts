@@ -3,7 +3,7 @@ import { shownRun, type App, type Section } from "../app";
 import { GraphChart } from "../charts/graph";
 import { plainLegend } from "../charts/legend";
 import { html } from "../dom";
-import { count, NOTHING, plural, significant } from "../format";
+import { count, plural, significant } from "../format";
 import type { Graph, Round, Run } from "../records";
 import { domainColour } from "../theme";
 import { figure, part } from "./section";
@@ -77,6 +77,7 @@ export function network(app: App): Section {
     const domains = Array.from({ length: clients }, (_, i) => run.about?.clients?.[i]?.domain ?? 0);
     const links = graph.links?.length ?? 0;
     const failed = graph.failed?.length ?? 0;
+    const absent = graph.absent?.length ?? 0;
     chart.update({
       graph, domains, facts: (client) => factsOf(run, graph, client),
       inWords: `Network of round ${round.round}: ${plural(clients, "client")}, ${plural(links, "link")}, ${failed} failed. Arrow keys pick a client.`,
@@ -84,8 +85,9 @@ export function network(app: App): Section {
     const fact = (name: string, value: string) => html("div", {}, html("dt", {}, name), html("dd", {}, value));
     facts.replaceChildren(
       fact("links that worked", count(links)), fact("links that failed", count(failed)),
-      fact("clients that took part", `${count(clients - (graph.absent?.length ?? 0))} of ${count(clients)}`),
-      fact("mixing factor", round.mixing_factor == null ? NOTHING : significant(round.mixing_factor)));
+      fact("clients that took part", `${count(clients - absent)} of ${count(clients)}`),
+      fact("mixing factor", significant(round.mixing_factor)),
+      ...(absent === 0 || round.active_mixing_factor == null ? [] : [fact("among those who took part", significant(round.active_mixing_factor))]));
     legend.replaceChildren(plainLegend((run.about?.domains ?? []).map((domain, i) => (
       { key: domain.name, label: domain.name, colour: domainColour(i), mark: "square" }))));
   };

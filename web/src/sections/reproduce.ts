@@ -1,7 +1,7 @@
 // How to run it again, and the configuration it ran with.
 import { shownRun, type App, type Section } from "../app";
 import { copyButton, html } from "../dom";
-import { count, moment } from "../format";
+import { count, moment, plural } from "../format";
 import type { About } from "../records";
 import { part } from "./section";
 
@@ -15,7 +15,7 @@ function backboneOf(about: About): string | undefined {
   const b = about.backbone;
   if (!b) return undefined;
   const parts = [
-    b.name, b.family, b.width !== undefined && `width ${b.width}`, b.depth !== undefined && `${b.depth} blocks`,
+    b.name, b.family, b.width !== undefined && `width ${b.width}`, b.depth !== undefined && plural(b.depth, "block"),
     b.patch !== undefined && `patches of ${b.patch}`, b.image_size !== undefined && `${b.image_size} pixels`,
   ];
   return parts.filter(Boolean).join(", ") || undefined;
