@@ -22,10 +22,10 @@ run = os.path.join(folder.name, "runs", "live")
 
 
 class Watch:
-    """The server, on a port of its own choosing."""
+    """The server; with port 0, on one of its own choosing."""
 
-    def __init__(self, path):
-        self.process = subprocess.Popen([dfrost, "watch", path, "--port", "0"], stdout=subprocess.PIPE,
+    def __init__(self, path, port=0):
+        self.process = subprocess.Popen([dfrost, "watch", path, "--port", str(port)], stdout=subprocess.PIPE,
                                         stderr=subprocess.DEVNULL, text=True)
         address = self.process.stdout.readline().strip()
         assert address.startswith("http://127.0.0.1:"), address
@@ -182,6 +182,10 @@ def written():
     a_taken_port_is_an_error(watch)
     watch.stop()  # with all of them looking
     assert all(viewer.answer.read() is not None for viewer in viewers[:3]), "their streams ended well"
+    again = Watch(run, watch.port)  # where their browsers will look for it
+    returned = Viewer(again.port)
+    returned.wait_for([1, 2])
+    again.stop()
 
 
 CONFIG = """
