@@ -1,3 +1,4 @@
+// The kernels that add rows to rows, and the two reductions of single rows.
 #include "transport/row_kernels.h"
 
 #include <algorithm>
@@ -5,133 +6,16 @@
 
 // Highway compiles this file once per instruction set.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "transport/row_kernels.cc"
+#define HWY_TARGET_INCLUDE "transport/row_sums.cc"
 #include <hwy/foreach_target.h>
 //
 #include <hwy/highway.h>
 
+#include "transport/row_kernels-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace dfrost::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
-
-// Whole rows are read as vectors of T, which never reach beyond a row's padding.
-template <class T>
-using Tag = hn::CappedTag<T, PaddedMatrix<T>::kPadding>;
-using Doubles = Tag<double>;
-
-// A vector of T, widened where it is stored as float and computed on as double.
-template <class T, class Stored>
-HWY_INLINE hn::Vec<Tag<T>> load(const Stored* from) {
-  const Tag<T> tag;
-  if constexpr (sizeof(T) == sizeof(Stored)) {
-    return hn::Load(tag, from);
-  } else {
-    return hn::PromoteTo(tag, hn::Load(hn::Rebind<Stored, Tag<T>>(), from));
-  }
-}
-
-struct Product {
-  template <class Vector>
-  static HWY_INLINE Vector add(Vector a, Vector b, Vector sum) {
-    return hn::MulAdd(a, b, sum);
-  }
-};
-struct SquaredDifference {
-  template <class Vector>
-  static HWY_INLINE Vector add(Vector a, Vector b, Vector sum) {
-    const Vector difference = hn::Sub(a, b);
-    return hn::MulAdd(difference, difference, sum);
-  }
-};
-
-// Reduces kA rows against kB rows at once: each loaded vector is used kB or kA times, and kA·kB independent
-// sums hide the latency of the multiply-add. 12 sums and the operands just fit in 16 registers.
-template <class Op, class A, class B, class Result, std::size_t kA, std::size_t kB>
-HWY_INLINE void reduce_tile(const A* const (&a)[kA], const B* const (&b)[kB], std::size_t length,
-                            Result (&result)[kA][kB]) {
-  const Tag<Result> tag;
-  using Vector = hn::Vec<Tag<Result>>;
-  Vector sums[kA][kB];
-  for (auto& row : sums) {
-    for (auto& sum : row) sum = hn::Zero(tag);
-  }
-  for (std::size_t k = 0; k < length; k += hn::Lanes(tag)) {
-    Vector from_b[kB];
-    for (std::size_t j = 0; j < kB; ++j) from_b[j] = load<Result>(b[j] + k);
-    for (std::size_t i = 0; i < kA; ++i) {
-      const Vector from_a = load<Result>(a[i] + k);
-      for (std::size_t j = 0; j < kB; ++j) sums[i][j] = Op::add(from_a, from_b[j], sums[i][j]);
-    }
-  }
-  for (std::size_t i = 0; i < kA; ++i) {
-    for (std::size_t j = 0; j < kB; ++j) result[i][j] = hn::GetLane(hn::SumOfLanes(tag, sums[i][j]));
-  }
-}
-
-// Past the last row a tile repeats the last row; what comes of it is not stored.
-template <class T, std::size_t kCount>
-HWY_INLINE void point_at_rows(const PaddedMatrix<T>& matrix, std::size_t first, const T* (&rows)[kCount]) {
-  for (std::size_t r = 0; r < kCount; ++r)
-    rows[r] = matrix.row(std::min(first + r, matrix.rows() - 1)).data();
-}
-
-void Gram(const Matrix& rows, Matrix& products) {
-  constexpr std::size_t kA = 4, kB = 3;
-  // So many rows of 768 stay in a 512 KiB second-level cache while all others pass over them.
-  constexpr std::size_t kBlock = 48;
-  const std::size_t count = rows.rows();
-  for (std::size_t block = 0; block < count; block += kBlock) {
-    const std::size_t block_end = std::min(block + kBlock, count);
-    for (std::size_t i = block / kA * kA; i < count; i += kA) {
-      const double* a[kA];
-      point_at_rows(rows, i, a);
-      for (std::size_t j = block; j < std::min(block_end, i + kA); j += kB) {
-        const double* b[kB];
-        point_at_rows(rows, j, b);
-        double tile[kA][kB];
-        reduce_tile<Product>(a, b, rows.padded_cols(), tile);
-        for (std::size_t r = i; r < std::min(i + kA, count); ++r) {
-          for (std::size_t c = j; c < std::min(j + kB, block_end); ++c) {
-            if (c <= r) products(r, c) = products(c, r) = tile[r - i][c - j];
-          }
-        }
-      }
-    }
-  }
-}
-
-// Every row of a against every row of b, as far as `results` has room.
-template <class Op, class A, class B, class Result>
-HWY_INLINE void reduce_all(const PaddedMatrix<A>& a, const PaddedMatrix<B>& b,
-                           PaddedMatrix<Result>& results) {
-  constexpr std::size_t kA = 2, kB = 5;  // 10 prompts are the common case, and 2 and 5 divide it
-  const std::size_t rows = results.rows(), cols = results.cols();
-  const std::size_t length = std::min(a.padded_cols(), b.padded_cols());
-  for (std::size_t j = 0; j < cols; j += kB) {
-    const B* from_b[kB];
-    point_at_rows(b, j, from_b);
-    for (std::size_t i = 0; i < rows; i += kA) {
-      const A* from_a[kA];
-      point_at_rows(a, i, from_a);
-      Result tile[kA][kB];
-      reduce_tile<Op>(from_a, from_b, length, tile);
-      for (std::size_t r = i; r < std::min(i + kA, rows); ++r) {
-        for (std::size_t c = j; c < std::min(j + kB, cols); ++c) results(r, c) = tile[r - i][c - j];
-      }
-    }
-  }
-}
-
-void SquaredDistances(const Matrix& a, const Matrix& b, Matrix& distances) {
-  reduce_all<SquaredDifference>(a, b, distances);
-}
-void Products(const Matrix& a, const Matrix& b, Matrix& results) { reduce_all<Product>(a, b, results); }
-void FloatProducts(const FloatMatrix& a, const FloatMatrix& b, FloatMatrix& results) {
-  reduce_all<Product>(a, b, results);
-}
-void WidenedProducts(const Matrix& a, const FloatMatrix& b, Matrix& results) {
-  reduce_all<Product>(a, b, results);
-}
 
 // kOut rows of sums from row `first`, all columns, over a block of source rows.
 template <std::size_t kOut, class Source, class T>
@@ -258,11 +142,6 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace dfrost {
 
-HWY_EXPORT(Gram);
-HWY_EXPORT(SquaredDistances);
-HWY_EXPORT(Products);
-HWY_EXPORT(FloatProducts);
-HWY_EXPORT(WidenedProducts);
 HWY_EXPORT(AddWeightedRows);
 HWY_EXPORT(AddWeightedWidenedRows);
 HWY_EXPORT(AddWeightedFloatRows);
@@ -273,41 +152,12 @@ HWY_EXPORT(AddMatchedRow);
 
 namespace {
 
-bool fit_together(const auto& a, const auto& b, const auto& results) {
-  return a.cols() == b.cols() && results.rows() <= a.rows() && results.cols() <= b.rows();
-}
-
 bool can_be_weighted(const auto& source, std::span<const std::size_t> rows, const auto& weights,
                      const auto& sums) {
   return sums.cols() == source.cols() && weights.rows() >= rows.size() && weights.cols() >= sums.rows();
 }
 
 }  // namespace
-
-void gram(const Matrix& rows, Matrix& products) {
-  assert(products.rows() == rows.rows() && products.cols() == rows.rows());
-  HWY_DYNAMIC_DISPATCH(Gram)(rows, products);
-}
-
-void squared_distances(const Matrix& a, const Matrix& b, Matrix& distances) {
-  assert(fit_together(a, b, distances));
-  HWY_DYNAMIC_DISPATCH(SquaredDistances)(a, b, distances);
-}
-
-void products(const Matrix& a, const Matrix& b, Matrix& results) {
-  assert(fit_together(a, b, results));
-  HWY_DYNAMIC_DISPATCH(Products)(a, b, results);
-}
-
-void products(const FloatMatrix& a, const FloatMatrix& b, FloatMatrix& results) {
-  assert(fit_together(a, b, results));
-  HWY_DYNAMIC_DISPATCH(FloatProducts)(a, b, results);
-}
-
-void products(const Matrix& a, const FloatMatrix& b, Matrix& results) {
-  assert(fit_together(a, b, results));
-  HWY_DYNAMIC_DISPATCH(WidenedProducts)(a, b, results);
-}
 
 void add_weighted_rows(const Matrix& source, std::span<const std::size_t> rows, const Matrix& weights,
                        Matrix& sums) {
