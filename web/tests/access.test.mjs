@@ -1,7 +1,7 @@
 // For everybody: by keyboard, on a phone, on paper, and with any kind of colour vision.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { distance, SIGHTS } from "./colours.mjs";
+import { contrast, distance, SIGHTS } from "./colours.mjs";
 import { compared, makeRun, oneRun } from "./fixtures.mjs";
 import { openBrowser } from "./pages.mjs";
 
@@ -58,6 +58,26 @@ test("any two colours differ to every kind of colour vision, and curves by their
         const apart = distance(seen(a), seen(b));
         assert.ok(apart > 12, `${a} and ${b}, ${sight}: ${apart.toFixed(1)}`);
       }));
+    }
+    await page.close();
+  }
+});
+
+test("text stands out from its ground, light and dark", async () => {
+  const data = oneRun({ rounds: 3, clients: 6 });
+  data.runs[0].rounds[1].missing_messages = 1;
+  data.runs[0].problems = ["a problem"];
+  for (const dark of [false, true]) {
+    const { page } = await browser.open(data);
+    if (dark) await page.getByRole("button", { name: "Switch to dark colours" }).click();
+    for (const place of ["h1", ".lede", ".problems li", ".tile .value", ".tile.main .value", ".tile .note", ".explanation", "figcaption p",
+      ".choice button[aria-pressed=true]", ".choice button[aria-pressed=false]", ".legend li", ".facts dt", ".verdict.broken", ".check .note", "pre", "footer"]) {
+      const [ink, ground] = await page.locator(place).first().evaluate((element) => {
+        /** @type {Element | null} */ let behind = element;
+        while (behind && /^rgba\(.*, 0\)$/.test(getComputedStyle(behind).backgroundColor)) behind = behind.parentElement;
+        return [getComputedStyle(element).color, getComputedStyle(behind ?? document.body).backgroundColor];
+      });
+      assert.ok(contrast(ink, ground) >= 4.5, `${place}: ${ink} on ${ground} is ${contrast(ink, ground).toFixed(1)}`);
     }
     await page.close();
   }

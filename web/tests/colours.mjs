@@ -34,5 +34,15 @@ export const SIGHTS = {
   ...Object.fromEntries(Object.entries(CONES).map(([name, cones]) => [name, (/** @type {string} */ hex) => lab(times(cones, linear(hex)))])),
 };
 
+/** WCAG's contrast of two colours, as the browser computes them ("rgb(1, 2, 3)"). @param {string} a @param {string} b */
+export function contrast(a, b) {
+  const luminance = (/** @type {string} */ rgb) => {
+    const hex = `#${(rgb.match(/\d+/g) ?? []).slice(0, 3).map((v) => Number(v).toString(16).padStart(2, "0")).join("")}`;
+    return times([[0.2126, 0.7152, 0.0722]], linear(hex))[0] ?? 0;
+  };
+  const [dark, light] = /** @type {[number, number]} */ ([luminance(a), luminance(b)].sort((x, y) => x - y));
+  return (light + 0.05) / (dark + 0.05);
+}
+
 /** CIE76: some 2 are just seen, 10 at a glance. @param {number[]} a @param {number[]} b */
 export const distance = (a, b) => Math.hypot(...a.map((v, k) => v - /** @type {number} */ (b[k])));
