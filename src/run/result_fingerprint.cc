@@ -1,5 +1,8 @@
 #include "run/result_fingerprint.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "base/content_hash.h"
 #include "run/config_file.h"
 
@@ -20,15 +23,23 @@ std::string settings_text(RunConfig config, Precision precision) {
   return to_toml(config);
 }
 
+// A file beside the checkpoint may say it, and be another one tomorrow.
+std::string picture_text(const Preprocessing& how) {
+  return fmt::format("{} {} {} {} {} {}", how.resize, how.stretch, static_cast<int>(how.filter), how.crop,
+                     fmt::join(how.mean, " "), fmt::join(how.std, " "));
+}
+
 }  // namespace
 
 std::string result_fingerprint(const RunConfig& config, const std::string& weights, Precision precision,
-                               const Federation& federation) {
+                               const Preprocessing& preprocessing, const Federation& federation) {
   const PooledSet& pool = federation.pool();
   ContentHash hash;
   const std::string settings = settings_text(config, precision);
   hash.add(std::span(settings));
   hash.add(std::span(weights));
+  const std::string pictures = picture_text(preprocessing);
+  hash.add(std::span(pictures));
   hash.add(std::span(pool.train.bytes));
   hash.add(std::span(pool.train.labels));
   for (const auto& client : federation.partition().clients) hash.add(std::span(client));

@@ -1,11 +1,12 @@
 // A short name for what decides a run's values: two runs with the same one compute the same, so that one may
-// go on from the other's checkpoint. Backbone, pictures, partition and a listed network count by their
-// content, wherever their files lie; what changes no result (threads, number of rounds, scoring) does not
-// count.
+// go on from the other's checkpoint. Backbone, pictures and how they are prepared, partition and a listed
+// network count by their content, wherever their files lie; what changes no result (threads, number of
+// rounds, scoring) does not count.
 #pragma once
 
 #include <string>
 
+#include "data/preprocess.h"
 #include "run/config.h"
 #include "run/federation.h"
 
@@ -13,6 +14,6 @@ namespace dfrost {
 
 // `weights`: the backbone's weights_fingerprint(). `precision`: the one that is really used.
 std::string result_fingerprint(const RunConfig& config, const std::string& weights, Precision precision,
-                               const Federation& federation);
+                               const Preprocessing& preprocessing, const Federation& federation);
 
 }  // namespace dfrost

@@ -198,7 +198,8 @@ RunResult run_logged(const RunConfig& config, const RunOptions& options, RunLog&
   const auto backbone = make_backbone(*source, {.precision = config.backbone.precision});
   const auto weights = weights_fingerprint(*source);
   Federation federation(config, *backbone, source->preprocessing(), std::move(pool));
-  const auto fingerprint = result_fingerprint(config, weights, backbone->precision(), federation);
+  const auto fingerprint =
+      result_fingerprint(config, weights, backbone->precision(), source->preprocessing(), federation);
   fs::create_directories(options.folder);
   const FolderLock lock(options.folder);
   if (!options.resume) refuse_existing_run(options.folder);  // again: another may have come first meanwhile

@@ -73,6 +73,10 @@ TEST(RunExperiment, RefusesToGoOnWithOtherWeightsPicturesOrSettings) {
   SmallExperiment settings;
   settings.config.train.batch = 5;
   expect_refused(settings);
+  SmallExperiment prepared;
+  write_file_atomically(prepared.folder / "preprocessor_config.json",
+                        R"({"size": 12, "image_mean": [0, 0, 0]})");
+  expect_refused(prepared);
   EXPECT_EQ(experiment.run(observer, true).totals.rounds, 3u);
 }
 
