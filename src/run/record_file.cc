@@ -2,7 +2,6 @@
 
 #include <fstream>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "base/file.h"
 #include "dfrost/error.h"
@@ -35,6 +34,16 @@ void keep_rounds_until(const fs::path& path, std::size_t rounds) {
   // Replaced, not cut: who reads along takes another file for a new beginning, but a shorter one only until
   // it has grown again.
   if (kept.size() != fs::file_size(path)) write_file_atomically(path, kept);
+}
+
+nlohmann::ordered_json last_evaluation(const fs::path& path) {
+  nlohmann::ordered_json found;
+  std::ifstream lines(path, std::ios::binary);
+  for (std::string line; std::getline(lines, line);) {
+    auto json = nlohmann::ordered_json::parse(line, nullptr, false);
+    if (json.is_object() && json.contains("evaluation")) found = std::move(json["evaluation"]);
+  }
+  return found;
 }
 
 void append_lines(const fs::path& path, std::span<const std::string> lines) {

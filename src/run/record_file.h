@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 
@@ -12,6 +13,9 @@ namespace dfrost {
 // Leaves the lines of rounds up to `rounds`: what came after the checkpoint is computed again. A file that is
 // not there is made.
 void keep_rounds_until(const std::filesystem::path& path, std::size_t rounds);
+
+// The "evaluation" of the last line that has one; null where none has.
+nlohmann::ordered_json last_evaluation(const std::filesystem::path& path);
 
 // All lines in one write, flushed to disk; without lines nothing happens.
 void append_lines(const std::filesystem::path& path, std::span<const std::string> lines);

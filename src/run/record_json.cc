@@ -132,11 +132,15 @@ RunTotals totals_from_json(const Json& json) {
 }
 
 Json summary_json(const RunConfig& config, std::size_t clients, const RoundRecord& last,
-                  const RunTotals& totals) {
+                  const RunTotals& totals, const Json& earlier) {
   Json final = {{"consensus_error", last.consensus_error},
                 {"train_loss", last.train_loss},
                 {"off_index_mass", last.off_index_mass}};
-  if (last.evaluation) final.update(to_json(*last.evaluation));
+  if (last.evaluation) {
+    final.update(to_json(*last.evaluation));
+  } else if (earlier.is_object()) {
+    final.update(earlier);
+  }
   return {{"schema", kRecordSchema},
           {"name", config.run.name},
           {"method", config.method.name},

@@ -120,8 +120,9 @@ void describe_run(const RunConfig& config, const fs::path& folder, nlohmann::ord
 }
 
 void write_summary(const fs::path& folder, const RunConfig& config, const Federation& federation,
-                   const RunResult& result) {
-  const auto summary = summary_json(config, federation.clients().size(), result.last, result.totals);
+                   const RunResult& result, const nlohmann::ordered_json& earlier_evaluation) {
+  const auto summary =
+      summary_json(config, federation.clients().size(), result.last, result.totals, earlier_evaluation);
   write_file_atomically(folder / "summary.json", summary.dump(2) + "\n");
 }
 
@@ -162,11 +163,12 @@ void run_rounds(const RunConfig& config, const RunOptions& options, const std::s
   const fs::path merges = options.folder / "merges.jsonl";
   keep_rounds_until(merges, federation.rounds_done());
   keep_rounds_until(metrics, federation.rounds_done());
+  const auto earlier_evaluation = last_evaluation(metrics);
   EventFile events(options.folder / "tensorboard" / "events.out.tfevents.dfrost", federation.rounds_done());
   if (config.run.rounds == 0) {
     result.last = federation.score_untrained(progress);
     log.on_round(result.last);
-    write_summary(options.folder, config, federation, result);
+    write_summary(options.folder, config, federation, result, earlier_evaluation);
   }
   Saver saver(config, options.folder / "checkpoints", fingerprint, federation);
   const auto run_round = [&] {
@@ -188,7 +190,7 @@ void run_rounds(const RunConfig& config, const RunOptions& options, const std::s
     if (!record.evaluation) record.evaluation = result.last.evaluation;
     result.last = std::move(record);
     saver.after_round(result.totals);
-    write_summary(options.folder, config, federation, result);
+    write_summary(options.folder, config, federation, result, earlier_evaluation);
   }
 }
 

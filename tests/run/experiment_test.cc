@@ -252,6 +252,22 @@ TEST(RunExperiment, LeavesASummaryWithEveryFigureThatItPromises) {
   EXPECT_NEAR(summary.at("seconds").at("total").get<double>(), sum, 1e-9);
 }
 
+TEST(RunExperiment, KeepsTheLastScoresInItsSummaryWhenItGoesOn) {
+  SmallExperiment experiment;
+  experiment.config.run.rounds = 5;
+  experiment.config.evaluate.every = 2;
+  stop_after(experiment, 2);
+  const auto final_scores = [&] {
+    return nlohmann::json::parse(read_text_file(experiment.run_folder() / "summary.json"))["final"];
+  };
+  const auto scores = final_scores();
+  StoppingObserver stopping(1);  // after round 3, which is not scored
+  test::expect_error(ErrorCode::cancelled, "stopped", [&] { experiment.run(stopping, true); });
+  EXPECT_NE(final_scores()["train_loss"], scores["train_loss"]);
+  EXPECT_EQ(final_scores()["accuracy_masked"], scores["accuracy_masked"]);
+  EXPECT_EQ(final_scores()["network_loss"], scores["network_loss"]);
+}
+
 TEST(RunExperiment, OfNoRoundsScoresTheUntrainedClients) {
   StoppingObserver observer;
   SmallExperiment experiment;
