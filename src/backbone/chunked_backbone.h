@@ -10,6 +10,7 @@
 #include "backbone/scratch_pool.h"
 #include "base/thread_pool.h"
 #include "dfrost/error.h"
+#include "kernels/onednn_section.h"
 #include "kernels/small_product.h"
 #include "kernels/vector_ops.h"
 
@@ -139,6 +140,7 @@ class ChunkedBackbone final : public Backbone {
   template <typename Body>
   static void for_each_chunk(std::size_t images, ThreadPool* threads, const Body& body) {
     const auto run = [&](std::size_t index, std::size_t) {
+      const OneDnnSection section;  // for all products of the chunk, instead of for each
       const std::size_t first = index * kImagesPerChunk;
       body(Chunk{index, first, std::min(kImagesPerChunk, images - first)});
     };

@@ -4,7 +4,7 @@
 
 #include "dfrost/error.h"
 #include "kernels/fp32_ops.h"
-#include "kernels/onednn_threads.h"
+#include "kernels/onednn_section.h"
 
 namespace dfrost {
 namespace {
@@ -90,7 +90,7 @@ Fp32Ops::Weights& Fp32Ops::Weights::operator=(Weights&&) noexcept = default;
 
 Fp32Ops::Weights::Weights(MatrixView<const float> matrix)
     : packed_(std::make_unique<Packed>()), outputs_(matrix.rows()), inputs_(matrix.cols()) {
-  keep_onednn_on_this_thread();
+  const OneDnnSection section;
   const auto n = static_cast<memory::dim>(outputs_), k = static_cast<memory::dim>(inputs_);
   const memory::desc any({k, n}, memory::data_type::f32, memory::format_tag::any);
   const auto wanted =
@@ -112,7 +112,7 @@ void Fp32Ops::Weights::multiply(MatrixView<const float> a, std::span<const float
   assert(a.cols() == inputs_ && out.cols() == outputs_ && a.rows() == out.rows());
   assert(bias.empty() || bias.size() == outputs_);
   if (a.rows() == 0) return;
-  keep_onednn_on_this_thread();
+  const OneDnnSection section;
   const auto& product =
       packed_->product({a.rows(), a.stride(), out.stride(), !bias.empty(), accumulate}, inputs_, outputs_);
   const auto wrap = [](const memory::desc& desc, const void* data) {

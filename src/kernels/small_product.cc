@@ -4,7 +4,7 @@
 
 #include <cassert>
 
-#include "kernels/onednn_threads.h"
+#include "kernels/onednn_section.h"
 
 namespace dfrost {
 
@@ -15,7 +15,7 @@ void small_product(Transpose ta, Transpose tb, MatrixView<const float> a, Matrix
   const std::size_t inner = ta == Transpose::no ? a.cols() : a.rows();
   assert((tb == Transpose::no ? b.rows() : b.cols()) == inner);
   if (out.empty()) return;
-  keep_onednn_on_this_thread();
+  const OneDnnSection section;
   const auto dim = [](std::size_t n) { return static_cast<dnnl_dim_t>(n); };
   const auto status =
       dnnl_sgemm(static_cast<char>(ta), static_cast<char>(tb), dim(out.rows()), dim(out.cols()), dim(inner),
