@@ -78,7 +78,7 @@ RunConfig demo() {
   config.network.topology.degree = 4;
   config.train.epochs = 1;
   config.train.batch = 4;
-  config.train.optimizer.learning_rate = 0.01;
+  config.train.optimizer.learning_rate = 0.03;
   config.evaluate.every = 10;
   config.evaluate.clients = 6;
   config.evaluate.samples = 50;
