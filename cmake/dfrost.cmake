@@ -50,7 +50,10 @@ function(dfrost_test name)
   target_compile_definitions(${name}_test PRIVATE
     DFROST_SOURCE_DIR="${PROJECT_SOURCE_DIR}" DFROST_PYTHON="${DFROST_PYTHON}")
   # What is tested is optimised, not the test: that takes a third off the time to build them.
-  target_compile_options(${name}_test PRIVATE $<$<CONFIG:Release>:-O1> $<$<BOOL:${DFROST_SANITIZE}>:-O0>)
+  target_compile_options(${name}_test PRIVATE $<$<CONFIG:Release>:-O1>)
+  if(DFROST_SANITIZE)
+    target_compile_options(${name}_test PRIVATE -O0)
+  endif()
   set(labels)
   if(ARG_LABELS)
     set(labels LABELS ${ARG_LABELS})

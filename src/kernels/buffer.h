@@ -28,6 +28,7 @@ class AlignedBuffer {
   void resize(std::size_t size) {
     if (size > capacity_) {
       data_.reset();  // free first: two large buffers need not live at once
+      capacity_ = size_ = 0;
       const bool large = size * sizeof(T) >= kHugePage;
       const std::align_val_t alignment{large ? kHugePage : kCacheLine};
       T* const fresh = static_cast<T*>(::operator new(size * sizeof(T), alignment));

@@ -45,7 +45,8 @@ struct DataSection {
   std::filesystem::path root = {};  // empty: default_data_root()
   std::size_t train_per_domain = PoolOptions{}.train_per_domain;
   std::size_t test_per_domain = PoolOptions{}.test_per_domain;
-  bool allow_fewer = false;  // a domain that has fewer pictures gives all it has, instead of being refused
+  bool allow_fewer = false;     // a domain that has fewer pictures gives all it has, instead of being refused
+  std::size_t cache_mb = 1280;  // most memory for patch embeddings that are kept between epochs; 0: none are
 };
 
 struct NetworkSection {

@@ -22,8 +22,10 @@ class Stopwatch {
   Clock::time_point start_ = Clock::now();
 };
 
-// Patch embeddings are kept up to this: FiveDataset's 100,000 for ViT-B/32 would take 15 GB, a demo's fit.
-constexpr std::size_t kCacheBytes = std::size_t{1} << 30;
+// Of the memory for patch embeddings, a fifth is for test pictures: they are fewer, and come up less often.
+std::size_t cache_bytes(const RunConfig& config, std::size_t fifths) {
+  return (config.data.cache_mb << 20) / 5 * fifths;
+}
 
 Partition partition_for(const RunConfig& config, const PooledSet& pool) {
   if (config.method.cooperation != Cooperation::central) {
@@ -105,8 +107,8 @@ Federation::Federation(const RunConfig& config, const Backbone& backbone, const 
     : config_(config),
       backbone_(backbone),
       pool_(std::move(pool)),
-      train_samples_(pool_, pool_.train, backbone, preprocessing, kCacheBytes),
-      test_samples_(pool_, pool_.test, backbone, preprocessing, kCacheBytes / 4),
+      train_samples_(pool_, pool_.train, backbone, preprocessing, cache_bytes(config, 4)),
+      test_samples_(pool_, pool_.test, backbone, preprocessing, cache_bytes(config, 1)),
       partition_(partition_for(config, pool_)),
       seen_(seen_clients(partition_, pool_, config.diagnostics.merge_views)),
       topology_(topology_for(config, partition_.clients.size()), partition_.clients.size(), config.run.seed),

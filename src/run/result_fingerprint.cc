@@ -15,6 +15,7 @@ std::string settings_text(RunConfig config, Precision precision) {
   config.backbone.path.clear();
   config.backbone.precision = precision;
   config.data.root.clear();
+  config.data.cache_mb = 0;
   for (auto& domain : config.data.domains) domain.path.clear();
   config.partition.file.clear();
   config.network.topology.file.clear();

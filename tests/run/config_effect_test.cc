@@ -100,8 +100,9 @@ const std::vector<Effect> kFileEffects = {
     {"network.file", "FOLDER/star.txt", {"network.topology=file", "network.file=FOLDER/path.txt"}},
 };
 
-// By its own words it changes nothing but the time: tests/merge holds the two forms against each other.
-const std::set<std::string> kChangesOnlyTheTime = {"merge.form"};
+// By their own words they change nothing but the time: tests/merge holds the two forms of the merge against
+// each other, and a test below runs without a cache.
+const std::set<std::string> kChangesOnlyTheTime = {"merge.form", "data.cache_mb"};
 
 const std::vector<std::string> kBase = {"run.seed=3",
                                         "run.rounds=3",
@@ -211,6 +212,10 @@ TEST(ConfigKeys, EachChangesWhatARunDoes) {
   for (const auto& key : config_keys())
     EXPECT_TRUE(shown.erase(key.full_name())) << key.full_name() << " is not shown";
   EXPECT_TRUE(shown.empty()) << *shown.begin() << " is no key";
+}
+
+TEST(ConfigKeys, WhatIsKeptOfPicturesChangesNoResult) {
+  EXPECT_EQ(outcome_of({"data.cache_mb=0"}), outcome_of({}));
 }
 
 }  // namespace
