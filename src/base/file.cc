@@ -139,9 +139,8 @@ void release_pages(std::span<const std::byte> mapped) {
   if (mapped.empty()) return;
   // Whole pages, also those shared with the bytes before and after: what lies there is not lost.
   static const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const auto begin = reinterpret_cast<std::uintptr_t>(mapped.data()) / page * page;
-  const auto end = reinterpret_cast<std::uintptr_t>(mapped.data() + mapped.size());
-  ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+  const auto into_page = reinterpret_cast<std::uintptr_t>(mapped.data()) % page;
+  ::madvise(const_cast<std::byte*>(mapped.data()) - into_page, into_page + mapped.size(), MADV_DONTNEED);
 }
 
 std::string read_text_file(const std::filesystem::path& path, std::size_t limit_bytes) {

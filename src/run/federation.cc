@@ -105,7 +105,6 @@ std::vector<bool> seen_clients(const Partition& partition, const PooledSet& pool
 Federation::Federation(const RunConfig& config, const Backbone& backbone, const Preprocessing& preprocessing,
                        PooledSet pool)
     : config_(config),
-      backbone_(backbone),
       pool_(std::move(pool)),
       train_samples_(pool_, pool_.train, backbone, preprocessing, cache_bytes(config, 4)),
       test_samples_(pool_, pool_.test, backbone, preprocessing, cache_bytes(config, 1)),

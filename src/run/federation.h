@@ -65,7 +65,6 @@ class Federation {
   bool is_evaluated(std::size_t round) const;
 
   RunConfig config_;
-  const Backbone& backbone_;
   PooledSet pool_;
   PooledSamples train_samples_;
   PooledSamples test_samples_;

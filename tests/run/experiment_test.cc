@@ -24,6 +24,13 @@ std::string adapter_bytes(const SmallExperiment& experiment) {
          read_text_file(experiment.run_folder() / "adapter/client-003.safetensors");
 }
 
+void expect_result_of_an_unbroken_run(const SmallExperiment& experiment) {
+  StoppingObserver observer;
+  SmallExperiment whole;
+  whole.run(observer);
+  EXPECT_EQ(adapter_bytes(experiment), adapter_bytes(whole));
+}
+
 void stop_after(const SmallExperiment& experiment, std::size_t rounds) {
   StoppingObserver stopping(rounds);
   test::expect_error(ErrorCode::cancelled, "stopped", [&] { experiment.run(stopping); });
@@ -102,9 +109,7 @@ TEST(RunExperiment, LosesNoRoundByAStopHoweverRarelyItSaves) {
   stop_after(experiment, 2);
   experiment.run(observer, true);
   EXPECT_EQ(observer.notes.back(), "resumed after round 2");
-  SmallExperiment whole;
-  whole.run(observer);
-  EXPECT_EQ(adapter_bytes(experiment), adapter_bytes(whole));
+  expect_result_of_an_unbroken_run(experiment);
 }
 
 TEST(RunExperiment, LeavesTheFolderOfAnotherProcessAlone) {
@@ -209,9 +214,7 @@ TEST(RunExperiment, NamesAFullDiskAndLosesNothingByIt) {
   EXPECT_EQ(read_text_file(experiment.run_folder() / "metrics.jsonl"), metrics);
   fs::remove(log);
   experiment.run(observer, true);
-  SmallExperiment whole;
-  whole.run(observer);
-  EXPECT_EQ(adapter_bytes(experiment), adapter_bytes(whole));
+  expect_result_of_an_unbroken_run(experiment);
 }
 
 TEST(RunExperiment, RefusesToStartOverWhenNoCheckpointCanBeRead) {
