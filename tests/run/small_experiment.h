@@ -2,6 +2,8 @@
 // of coloured squares as label-and-pixels records, and the config that goes with them.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
@@ -69,6 +71,7 @@ struct SmallExperiment {
     config.train = {.optimizer = {.learning_rate = 1e-2}, .batch = 4, .epochs = 1};
     config.prompts.count = 3;
     config.evaluate = {.every = 1, .clients = 2, .samples = 10};
+    config.diagnostics.theory = true;
   }
 
   std::filesystem::path run_folder() const { return folder / "runs/small"; }
@@ -79,7 +82,7 @@ struct SmallExperiment {
   std::vector<DomainSpec> domains;
 };
 
-// Ends the run in the round given, as Ctrl-C would.
+// Ends the run in the round given, as Ctrl-C would, and holds every round to the theory.
 class StoppingObserver final : public RunObserver {
  public:
   explicit StoppingObserver(std::size_t rounds = 1'000) : rounds_(rounds) {}
@@ -88,7 +91,10 @@ class StoppingObserver final : public RunObserver {
   void on_progress(const Federation::Progress&) override {
     if (done_ >= rounds_) throw Error(ErrorCode::cancelled, "stopped by the test");
   }
-  void on_round(const RoundRecord&) override { ++done_; }
+  void on_round(const RoundRecord& record) override {
+    ++done_;
+    EXPECT_TRUE(!record.theory || record.theory->violated == 0) << "round " << record.round;
+  }
 
   std::vector<std::string> notes;
 
