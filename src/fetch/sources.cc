@@ -51,8 +51,11 @@ Source fashion_mnist() {
 }
 
 Source svhn() {
-  const std::vector<std::string> folders = {"http://ufldl.stanford.edu/housenumbers/",
-                                            "https://ufldl.stanford.edu/housenumbers/"};
+  // Its home page is the only host that keeps it in this form; the Internet Archive answers with the capture
+  // that is nearest to the date in the address.
+  const std::vector<std::string> folders = {
+      "http://ufldl.stanford.edu/housenumbers/", "https://ufldl.stanford.edu/housenumbers/",
+      "https://web.archive.org/web/2022id_/http://ufldl.stanford.edu/housenumbers/"};
   return {.name = "svhn",
           .files = {
               mirrored("train_32x32.mat", folders,

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cmath>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/bf16_rows.cc"
@@ -65,15 +64,8 @@ void StoreToTiles(MatrixView<const float> x, TiledMatrix& out, std::size_t row, 
 }
 
 float NormalizeToTiles(const float* x, float epsilon, std::size_t n, TiledMatrix& out, std::size_t row) {
-  const float count = static_cast<float>(n);
-  const float mean = sum_of(n, [=](std::size_t i, auto d) HWY_ATTR { return hn::LoadU(d, x + i); }) / count;
-  const float variance = sum_of(n,
-                                [=](std::size_t i, auto d) HWY_ATTR {
-                                  const auto centred = hn::Sub(hn::LoadU(d, x + i), hn::Set(d, mean));
-                                  return hn::Mul(centred, centred);
-                                }) /
-                         count;
-  const float inverse_std = 1.0f / std::sqrt(variance + epsilon);
+  const RowMoments moments = row_moments(x, epsilon, n);
+  const float mean = moments.mean, inverse_std = moments.inverse_std;
   for (std::size_t c = 0; c < n / kTileDepth; ++c) {
     const float* const from = x + c * kTileDepth;
     StoreSegment(out.segment(row, c), [=](std::size_t i) HWY_ATTR {

@@ -8,6 +8,7 @@
 
 #include <hwy/highway.h>
 
+#include <cmath>
 #include <cstddef>
 
 HWY_BEFORE_NAMESPACE();
@@ -44,6 +45,21 @@ HWY_INLINE float sum_of(std::size_t n, const Term& term) {
   float sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(s0, s1), hn::Add(s2, s3))));
   for (; i < n; ++i) sum += hn::GetLane(term(i, hn::CappedTag<float, 1>()));
   return sum;
+}
+
+// What layer norm takes from a row and multiplies it by.
+struct RowMoments {
+  float mean, inverse_std;
+};
+
+HWY_INLINE RowMoments row_moments(const float* x, float epsilon, std::size_t n) {
+  const float count = static_cast<float>(n);
+  const float mean = sum_of(n, [=](std::size_t i, auto d) HWY_ATTR { return hn::LoadU(d, x + i); }) / count;
+  const auto squared_distance = [=](std::size_t i, auto d) HWY_ATTR {
+    const auto centred = hn::Sub(hn::LoadU(d, x + i), hn::Set(d, mean));
+    return hn::Mul(centred, centred);
+  };
+  return {mean, 1.0f / std::sqrt(sum_of(n, squared_distance) / count + epsilon)};
 }
 
 }  // namespace dfrost::HWY_NAMESPACE

@@ -1,7 +1,6 @@
 #include "kernels/vector_ops.h"
 
 #include <cassert>
-#include <cmath>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/vector_ops.cc"
@@ -28,15 +27,8 @@ void AddScaled(float scale, const float* x, float* y, std::size_t n) {
 }
 
 float NormalizeRow(const float* x, float epsilon, float* out, std::size_t n) {
-  const float count = static_cast<float>(n);
-  const float mean = sum_of(n, [=](std::size_t i, auto d) HWY_ATTR { return hn::LoadU(d, x + i); }) / count;
-  const float variance = sum_of(n,
-                                [=](std::size_t i, auto d) HWY_ATTR {
-                                  const auto centred = hn::Sub(hn::LoadU(d, x + i), hn::Set(d, mean));
-                                  return hn::Mul(centred, centred);
-                                }) /
-                         count;
-  const float inverse_std = 1.0f / std::sqrt(variance + epsilon);
+  const RowMoments moments = row_moments(x, epsilon, n);
+  const float mean = moments.mean, inverse_std = moments.inverse_std;
   for_each_vector(n, [=](std::size_t i, auto d) HWY_ATTR {
     const auto centred = hn::Sub(hn::LoadU(d, x + i), hn::Set(d, mean));
     hn::StoreU(hn::Mul(centred, hn::Set(d, inverse_std)), d, out + i);
