@@ -83,7 +83,19 @@ class Inventory {
   std::size_t parameters_ = 0;
 };
 
+// Its first blocks mix in attention by position and have no CLS token: another architecture in timm's names.
+void refuse_convit(const TensorDescriptions& tensors) {
+  for (const auto& [name, tensor] : tensors) {
+    if (!name.ends_with("attn.gating_param")) continue;
+    throw Error(ErrorCode::unimplemented,
+                fmt::format("a ConViT, by its tensor {}: gated positional attention is not supported",
+                            quote_name(name)),
+                "take a plain vision transformer, such as ViT or DeiT");
+  }
+}
+
 Naming naming_of(const TensorDescriptions& tensors) {
+  refuse_convit(tensors);
   if (auto naming = detect_naming(tensors)) return *naming;
   std::string some;
   for (const auto& [name, tensor] : tensors) {

@@ -112,7 +112,9 @@ class ChunkedBackbone final : public Backbone {
           "classify_backward: d_logits must be [images, classes] and d_features [images·special tokens, "
           "width]");
     const float share = 1.0f / static_cast<float>(heads_.size());
-    for (std::size_t h = 0; h < specials; ++h) {
+    // A checkpoint may have fewer heads than special tokens: no gradient comes from a token that none reads.
+    for (std::size_t row = 0; row < d_features.rows(); ++row) std::ranges::fill(d_features.row(row), 0.0f);
+    for (std::size_t h = 0; h < heads_.size(); ++h) {
       // Every specials-th row: the token that head h reads.
       const MatrixView<float> own(d_features.data() + h * d_features.stride(), d_logits.rows(), width,
                                   specials * d_features.stride());

@@ -17,11 +17,12 @@ std::string line(std::string_view name, const std::string& text) {
 
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
-std::string objective_line(const MergeSummary& summary) {
-  if (summary.objective.size() == 1)
-    return fmt::format("{:.6g} (weighted sum of W2^2)", summary.objective.front());
-  return fmt::format("{:.6g} -> {:.6g} in {} steps", summary.initial_objective, summary.objective.back(),
-                     summary.steps);
+std::string objective_line(const MergeReport& report) {
+  const auto& summary = report.summary;
+  if (report.options.kind == MergeKind::barycenter)
+    return fmt::format("{:.6g} (weighted sum of W2^2)", summary.objective.back());
+  return fmt::format("{:.6g} -> {:.6g} in {} step{}", summary.initial_objective, summary.objective.back(),
+                     summary.steps, summary.steps == 1 ? "" : "s");
 }
 
 std::string theorem_line(const TheoremCheck& theorem) {
@@ -109,7 +110,7 @@ std::string explain(const MergeReport& report) {
   } else {
     text += line("merge", std::string(word_of(kMergeKinds, options.kind)));
   }
-  if (!summary.objective.empty()) text += line("objective", objective_line(summary));
+  if (!summary.objective.empty()) text += line("objective", objective_line(report));
   if (options.kind == MergeKind::ot) text += ot_lines(report);
   text +=
       line("merge error", fmt::format("{:.6g} (W2^2 between what came in and what came out)", merge_error));

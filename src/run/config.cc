@@ -42,7 +42,7 @@ void check_domains(const DataSection& data) {
 
 void check_partition_fits(const RunConfig& config) {
   const auto& partition = config.partition;
-  if (partition.kind == PartitionKind::file) return;
+  if (partition.kind == PartitionKind::file || config.method.cooperation == Cooperation::central) return;
   for (const auto& domain : config.data.domains) {
     const std::size_t pictures = domain.train.value_or(config.data.train_per_domain);
     const std::size_t needed = partition.clients_per_domain * partition.min_per_client;

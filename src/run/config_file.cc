@@ -185,6 +185,7 @@ void apply_presets(const GivenValues& values, RunConfig& config) {
   if (!preset) return;
   config.data.train_per_domain = preset->train_per_domain;
   config.data.test_per_domain = preset->test_per_domain;
+  config.network.topology.degree = preset->domains.size();  // 5 and 4, as the paper has it
 }
 
 // validate() knows the key alone; the reader of the message needs the line that set it.

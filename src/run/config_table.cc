@@ -91,7 +91,7 @@ std::vector<ConfigKey> data_keys() {
            "A name alone is one of `dfrost data list`. A table's path is a folder with one folder of "
            "pictures per class, a CSV list or a known set of files, told apart by their names unless "
            "format says; train and test are how many pictures to use, where not what all domains use. "
-           "\"five\" and \"four\" stand for the paper's two lists with their sizes.",
+           "\"five\" and \"four\" stand for the paper's two lists with their sizes and degrees.",
        .paper = "§Experiment Setup: FiveDataset, FourDataset",
        .main = true},
       {.section = "data",

@@ -165,7 +165,7 @@ void run_rounds(const RunConfig& config, const RunOptions& options, const std::s
   keep_rounds_until(metrics, federation.rounds_done());
   const auto earlier_evaluation = last_evaluation(metrics);
   EventFile events(options.folder / "tensorboard" / "events.out.tfevents.dfrost", federation.rounds_done());
-  if (config.run.rounds == 0) {
+  if (config.run.rounds == 0 && federation.rounds_done() == 0) {
     result.last = federation.score_untrained(progress);
     log.on_round(result.last);
     write_summary(options.folder, config, federation, result, earlier_evaluation);

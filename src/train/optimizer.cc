@@ -84,8 +84,12 @@ void ascend_adaptively(std::span<const float> gradient, double radius, std::span
     square += scaled * scaled;
   }
   if (!(square > 0)) return;
-  const auto scale = static_cast<float>(radius / std::sqrt(square));
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] += scale * values[i] * values[i] * gradient[i];
+  // In double: where all gradients are tiny, the scale is beyond what a float holds.
+  const double scale = radius / std::sqrt(square);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto value = static_cast<double>(values[i]);
+    values[i] = static_cast<float>(value + scale * value * value * static_cast<double>(gradient[i]));
+  }
 }
 
 }  // namespace dfrost

@@ -114,6 +114,15 @@ TEST(CheckpointLayout, RefusesWhatIsNotAVisionTransformer) {
   expect_refused("no tensors", [](auto& shapes) { shapes.clear(); });
 }
 
+TEST(CheckpointLayout, NamesAConvitInsteadOfFindingItsShapesWrong) {
+  TensorDescriptions tensors;
+  for (const auto& [name, shape] : SmallCheckpoint().shapes) tensors[name] = {TensorType::f32, shape};
+  tensors["pos_embed"] = {TensorType::f32, {1, 4, 64}};
+  tensors["blocks.0.attn.gating_param"] = {TensorType::f32, {4}};
+  test::expect_error(ErrorCode::unimplemented, "a ConViT, by its tensor 'blocks.0.attn.gating_param'",
+                     [&] { infer_layout(tensors, {}, 0); });
+}
+
 TEST(CheckpointLayout, RefusesTensorsThatAreNotFloats) {
   TensorDescriptions tensors;
   for (const auto& [name, shape] : SmallCheckpoint().shapes) tensors[name] = {TensorType::f32, shape};

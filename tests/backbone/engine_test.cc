@@ -187,16 +187,30 @@ TEST(Fp32Engine, RunsWithoutPrompts) {
   EXPECT_LT(relative_error(run_step(*fp32_backbone(weights), in).features, expected), 1e-5);
 }
 
+// DeiT with its distillation token but without that token's classifier, as Hugging Face publishes it.
+class WeightsWithHeads final : public RandomWeights {
+ public:
+  WeightsWithHeads(const Geometry& g, std::size_t heads) : RandomWeights(g, 17), heads_(heads) {}
+  std::vector<LinearWeights> read_heads() const override {
+    auto heads = RandomWeights::read_heads();
+    heads.resize(heads_);
+    return heads;
+  }
+
+ private:
+  std::size_t heads_;
+};
+
 TEST(Fp32Engine, ClassifyBackwardIsTheTransposeOfClassify) {
-  for (const std::size_t specials : {1, 2}) {
+  for (const auto& [specials, heads] : {std::pair(1, 1), std::pair(2, 2), std::pair(2, 1)}) {
     Geometry g = geometry_of_model("tiny");
     g.special_tokens = specials;
-    const auto backbone = fp32_backbone(RandomWeights(g, 17));
+    const auto backbone = fp32_backbone(WeightsWithHeads(g, heads));
     constexpr std::size_t kImages = 3;
     const std::size_t rows = kImages * specials;
     const auto features = test::random_values(rows * g.width, 1.0, 1, "features");
     const auto d_logits = test::random_values(kImages * g.classes, 1.0, 2, "gradient");
-    std::vector<float> zero(features.size()), d_features(features.size());
+    std::vector<float> zero(features.size()), d_features(features.size(), 7.0f);  // 7: to be overwritten
     std::vector<float> logits(d_logits.size()), at_zero(d_logits.size());
     backbone->classify({features.data(), rows, g.width}, {logits.data(), kImages, g.classes});
     backbone->classify({zero.data(), rows, g.width}, {at_zero.data(), kImages, g.classes});

@@ -142,6 +142,16 @@ TEST(ConfigFile, FourStandsForTheDomainsAndSizesOfThePaperUnlessSizesAreGiven) {
   EXPECT_EQ(config.data.domains.size(), 4u);
   EXPECT_EQ(config.data.train_per_domain, 30'000u);
   EXPECT_EQ(config.data.test_per_domain, 10u);
+  EXPECT_EQ(config.network.topology.degree, 4u);
+  EXPECT_EQ(parse("[data]\ndomains = \"five\"\n").network.topology.degree, 5u);
+  EXPECT_EQ(parse("[data]\ndomains = \"four\"\n[network]\ndegree = 7\n").network.topology.degree, 7u);
+}
+
+TEST(ConfigFile, CentralTrainingNeedsNoPicturesForClientsThatItDoesNotHave) {
+  const std::string few =
+      "[data]\ntrain_per_domain = 100\n[partition]\nmin_per_client = 33\n[method]\nname = ";
+  test::expect_error(ErrorCode::invalid_argument, "need 330", [&] { parse(few + "\"dfrost\"\n"); });
+  EXPECT_EQ(parse(few + "\"central\"\n").clients(), 1u);
 }
 
 TEST(ConfigFile, HostileTextIsAnErrorWithALine) {

@@ -58,6 +58,14 @@ TEST(AdaptiveSam, AscendsByTheRadiusInTheMetricOfTheWeights) {
   EXPECT_EQ(values[2], 0.0f);  // a weight of zero has no room in this metric
 }
 
+TEST(AdaptiveSam, AscendsByTheRadiusHoweverTinyTheGradientsAre) {
+  std::vector<float> values = {1.0f, 2.0f, 3.0f};
+  ascend_adaptively(std::vector<float>{1e-42f, 0.0f, 0.0f}, 0.05, values);
+  EXPECT_NEAR(values[0], 1.05f, 1e-6);
+  EXPECT_EQ(values[1], 2.0f);
+  EXPECT_EQ(values[2], 3.0f);
+}
+
 TEST(AdaptiveSam, StaysWhereTheGradientVanishes) {
   std::vector<float> values = {1.0f, 2.0f};
   ascend_adaptively(std::vector<float>{0.0f, 0.0f}, 0.05, values);
