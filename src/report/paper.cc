@@ -68,7 +68,9 @@ const std::vector<Required>& required_by_all() {
                                                  {"prompts.pool", 0},
                                                  {"prompts.counts", Json::array()},
                                                  {"merge.head", "average"},
-                                                 {"method.cooperation", "peers"}};
+                                                 {"method.cooperation", "peers"},
+                                                 {"evaluate.clients", 0},
+                                                 {"evaluate.samples", 0}};
   return required;
 }
 

@@ -92,6 +92,8 @@ TEST(PaperFigure, IsNotClaimedForAnotherSetting) {
       [](RunConfig& c) { c.network.faults.link_failure = 0.1; },
       [](RunConfig& c) { c.data.train_per_domain = 2000; },
       [](RunConfig& c) { c.data.domains.pop_back(); },
+      [](RunConfig& c) { c.evaluate.clients = 8; },
+      [](RunConfig& c) { c.evaluate.samples = 200; },
       [](RunConfig& c) { apply_method(c, "dfrost+"); },
       [](RunConfig& c) { apply_method(c, "local"); },
   };
