@@ -59,14 +59,15 @@ void print_table(const std::vector<std::vector<std::string>>& rows) {
 }
 
 void compare(const CompareArguments& arguments) {
-  const auto runs = read_runs(arguments.runs);
+  const auto [paths, runs] = read_runs(arguments.runs);
   const auto groups = group_runs(runs);
+  print_problems(runs);
   if (arguments.json) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
     for (const auto& group : groups) {
       auto json = to_json(group);
       json["folders"] = nlohmann::ordered_json::array();
-      for (const std::size_t run : group.runs) json["folders"].push_back(arguments.runs[run]);
+      for (const std::size_t run : group.runs) json["folders"].push_back(paths[run]);
       list.push_back(std::move(json));
     }
     return print_json(list);
@@ -76,7 +77,6 @@ void compare(const CompareArguments& arguments) {
                                                  "paper %"}};
   for (const auto& group : groups) rows.push_back(row_of(group));
   print_table(rows);
-  print_problems(runs);
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // `dfrost export`: a run's curves for other programs.
 #include <fmt/format.h>
 
-#include <array>
 #include <memory>
+#include <span>
 
 #include "base/file.h"
 #include "cli/command.h"
@@ -19,9 +19,9 @@ struct ExportArguments {
 };
 
 void export_curves(const ExportArguments& arguments) {
-  const auto runs = read_runs(std::array{arguments.run});
-  const std::string csv = curves_csv(runs.front().rounds);
-  print_problems(runs);
+  const auto run = read_run(arguments.run);
+  const std::string csv = curves_csv(run.rounds);
+  print_problems(std::span(&run, 1));
   if (arguments.out == "-") {
     fmt::print("{}", csv);
     return;

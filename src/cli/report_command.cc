@@ -15,9 +15,9 @@ struct ReportArguments {
 };
 
 void make_report(const ReportArguments& arguments) {
-  const auto runs = read_runs(arguments.runs);
+  const auto [paths, runs] = read_runs(arguments.runs);
   std::filesystem::path out = arguments.out;
-  if (out.empty() && runs.size() == 1) out = std::filesystem::path(arguments.runs.front()) / kReportFile;
+  if (out.empty() && runs.size() == 1) out = std::filesystem::path(paths.front()) / kReportFile;
   if (out.empty()) out = kReportFile;
   write_report(runs, out);
   print_problems(runs);

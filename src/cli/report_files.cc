@@ -3,16 +3,37 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <set>
 
 #include "base/file.h"
 #include "cli/command.h"
+#include "dfrost/error.h"
 #include "report/document.h"
 
 namespace dfrost::cli {
 
-std::vector<RunRecords> read_runs(std::span<const std::string> folders) {
-  std::vector<RunRecords> runs;
-  for (const auto& folder : folders) runs.push_back(read_run(folder));
+GivenRuns read_runs(std::span<const std::string> paths) {
+  GivenRuns runs;
+  std::set<std::filesystem::path> seen;
+  std::optional<Error> first_refusal;
+  for (const auto& path : paths) {
+    std::error_code absent;
+    const auto place = std::filesystem::canonical(path, absent);
+    if (!absent && !seen.insert(place).second) {
+      tell(fmt::format("note: {} is given twice and counts once\n", printable(path)));
+      continue;
+    }
+    try {
+      runs.records.push_back(read_run(path));
+      runs.paths.push_back(path);
+    } catch (const Error& error) {
+      if (absent || paths.size() == 1) throw;
+      tell(fmt::format("note: {}: passed over\n", printable(error.what())));
+      if (!first_refusal) first_refusal = error;
+    }
+  }
+  if (runs.records.empty()) throw *first_refusal;
   return runs;
 }
 

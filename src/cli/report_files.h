@@ -12,8 +12,14 @@ namespace dfrost::cli {
 
 inline constexpr const char* kReportFile = "report.html";
 
-// Throws (not_found) for a folder that holds no run.
-std::vector<RunRecords> read_runs(std::span<const std::string> folders);
+struct GivenRuns {
+  std::vector<std::string> paths;  // as they were given
+  std::vector<RunRecords> records;
+};
+
+// Each run once, however often it is named. Throws (not_found) for a folder that holds no run; among several
+// paths, such as a shell makes of runs/*, something else that is there is passed over with a note on stderr.
+GivenRuns read_runs(std::span<const std::string> paths);
 
 // What could not all be read, on stderr.
 void print_problems(std::span<const RunRecords> runs);

@@ -46,6 +46,7 @@ Json run_json(const RunRecords& run, std::size_t merge_bytes) {
           {"summary", run.summary},
           {"about", run.about},
           {"rounds", run.rounds},
+          {"planned_rounds", run.planned_rounds ? Json(*run.planned_rounds) : Json()},
           {"merges", thinned_merges(run.merges, merge_bytes)},
           {"config", run.config ? Json(*run.config) : Json()},
           {"paper", to_json(paper_figure(run))}};

@@ -40,25 +40,48 @@ std::string title_of(const std::string& method) {
 // A group in the making.
 struct Draft {
   std::optional<Settings> experiment;
+  Json data;                     // what the domains hold: folders of one name may hold different pictures
   std::optional<double> rounds;  // done
   std::string method;
   std::vector<std::size_t> runs;
+  std::set<std::uint64_t> seeds;
+
+  bool is_same_experiment(const Draft& other) const {
+    return experiment && experiment == other.experiment && data == other.data && rounds == other.rounds;
+  }
 };
+
+Json data_of(const Json& about) {
+  Json data = Json::array();
+  if (!about.contains("domains") || !about["domains"].is_array()) return data;
+  for (const auto& domain : about["domains"]) {
+    Json content;
+    for (const char* key : {"classes", "train", "test"}) {
+      content.push_back(domain.is_object() ? domain.value(key, Json()) : Json());
+    }
+    data.push_back(std::move(content));
+  }
+  return data;
+}
 
 std::vector<Draft> draft_groups(std::span<const RunRecords> runs) {
   std::vector<Draft> drafts;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     Draft draft;
     if (auto settings = settings_of(runs[i])) draft.experiment = experiment_of(*settings);
+    draft.data = data_of(runs[i].about);
     draft.rounds = number_at(runs[i].summary, "/rounds");
     for (const auto* json : {&runs[i].about, &runs[i].summary}) {
       if (json->contains("method") && (*json)["method"].is_string()) draft.method = (*json)["method"];
     }
+    const auto seed = seed_of(runs[i]);
+    // The same seed again tells nothing about the spread over seeds.
     const auto match = std::ranges::find_if(drafts, [&](const Draft& other) {
-      return draft.experiment && other.experiment == draft.experiment && other.rounds == draft.rounds;
+      return draft.is_same_experiment(other) && !(seed && other.seeds.contains(*seed));
     });
     auto& group = match == drafts.end() ? drafts.emplace_back(std::move(draft)) : *match;
     group.runs.push_back(i);
+    if (seed) group.seeds.insert(*seed);
   }
   return drafts;
 }
@@ -86,17 +109,27 @@ std::string label_of(const Draft& draft, std::span<const Draft> all, std::span<c
   if (same.size() == 1) return label;
   constexpr std::size_t kMostKeys = 3;
   const auto keys = differing_keys(same);
-  if (!draft.experiment || keys.empty() || keys.size() > kMostKeys) {
-    label += fmt::format(" ({})", runs[draft.runs.front()].name);
-  } else {
-    for (const auto& key : keys) {
-      const auto found = draft.experiment->find(key);
-      if (found == draft.experiment->end()) continue;
-      const Json& value = found->second;
-      label += fmt::format(", {} {}", key, value.is_string() ? value.get<std::string>() : value.dump());
-    }
+  if (!draft.experiment || keys.size() > kMostKeys) return label;
+  for (const auto& key : keys) {
+    const auto found = draft.experiment->find(key);
+    if (found == draft.experiment->end()) continue;
+    const Json& value = found->second;
+    label += fmt::format(", {} {}", key, value.is_string() ? value.get<std::string>() : value.dump());
   }
   return label;
+}
+
+// What the settings do not tell apart goes by the name of its first run.
+std::vector<std::string> labels_of(std::span<const Draft> drafts, std::span<const RunRecords> runs) {
+  std::vector<std::string> labels;
+  for (const auto& draft : drafts) labels.push_back(label_of(draft, drafts, runs));
+  std::vector<std::string> apart = labels;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (std::ranges::count(labels, labels[i]) > 1) {
+      apart[i] += fmt::format(" ({})", runs[drafts[i].runs.front()].name);
+    }
+  }
+  return apart;
 }
 
 }  // namespace
@@ -119,10 +152,11 @@ std::optional<PaperFigure> paper_figure(const RunRecords& run) {
 
 std::vector<Group> group_runs(std::span<const RunRecords> runs) {
   const auto drafts = draft_groups(runs);
+  const auto labels = labels_of(drafts, runs);
   std::vector<Group> groups;
   for (const auto& draft : drafts) {
     Group group;
-    group.label = label_of(draft, drafts, runs);
+    group.label = labels[groups.size()];
     group.runs = draft.runs;
     group.paper = paper_figure(runs[draft.runs.front()]);
     for (const std::size_t run : draft.runs) {

@@ -43,7 +43,8 @@ struct Group {
   std::optional<PaperFigure> paper;
 };
 
-// In the order of their first runs. A run that is not finished is not put together with those that are.
+// In the order of their first runs. A run that is not finished is not put together with those that are, nor
+// one whose domains hold other pictures or whose seed is already there.
 std::vector<Group> group_runs(std::span<const RunRecords> runs);
 
 std::optional<PaperFigure> paper_figure(const RunRecords& run);

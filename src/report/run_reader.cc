@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/suggest.h"
 #include "dfrost/error.h"
+#include "report/settings.h"
 
 namespace dfrost {
 namespace {
@@ -60,6 +61,15 @@ bool is_count(const Json& json, const char* key) {
 
 bool is_newer(const Json& json) {
   return is_count(json, "schema") && json["schema"].get<std::uint64_t>() > kKnownSchema;
+}
+
+std::optional<std::uint64_t> planned_rounds(const std::optional<std::string>& config) {
+  const auto settings = config ? parse_settings(*config) : std::nullopt;
+  if (!settings) return std::nullopt;
+  const auto found = settings->find("run.rounds");
+  const bool counts = found != settings->end() && found->second.is_number_integer();
+  if (!counts || found->second.get<std::int64_t>() < 0) return std::nullopt;
+  return found->second.get<std::uint64_t>();
 }
 
 }  // namespace
@@ -150,6 +160,7 @@ void RunReader::update_names_and_problems() {
   records_.summary = read(summary_);
   records_.about = read(about_);
   records_.config = config_.text;
+  records_.planned_rounds = planned_rounds(config_.text);
   records_.name = records_.folder;
   for (const auto* json : {&records_.about, &records_.summary}) {
     if (json->contains("name") && (*json)["name"].is_string()) records_.name = (*json)["name"];
@@ -168,7 +179,9 @@ void RunReader::update_names_and_problems() {
   if (line_problems_.size() > kMostShown) {
     problems.push_back(fmt::format("… and {} more lines like these", line_problems_.size() - kMostShown));
   }
-  if (records_.rounds.empty()) problems.push_back("no round is complete yet");
+  // A run of no rounds scores its untrained clients, and is then whole.
+  const bool whole_without = records_.planned_rounds == 0 && !records_.summary.is_null();
+  if (records_.rounds.empty() && !whole_without) problems.push_back("no round is complete yet");
 }
 
 std::vector<std::string> RunReader::problems_of_finished_run() const {
@@ -179,6 +192,11 @@ std::vector<std::string> RunReader::problems_of_finished_run() const {
   }
   if (merges_.bytes_of_half_line() > 0) {
     problems.push_back(fmt::format("merges.jsonl ends in the middle of line {}", merges_.lines_read() + 1));
+  }
+  const auto& rounds = records_.rounds;
+  if (!rounds.empty() && records_.planned_rounds > rounds.back()["round"].get<std::uint64_t>()) {
+    problems.push_back(fmt::format("{} of {} rounds are done: if it was stopped, go on with --resume",
+                                   rounds.back()["round"].get<std::uint64_t>(), *records_.planned_rounds));
   }
   return problems;
 }

@@ -4,6 +4,7 @@
 // and no others.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -21,7 +22,8 @@ struct RunRecords {
   std::vector<Json> rounds;  // lines of metrics.jsonl
   std::vector<Json> merges;  // lines of merges.jsonl
   std::optional<std::string> config;
-  std::vector<std::string> problems;  // for people
+  std::optional<std::uint64_t> planned_rounds;  // run.rounds of the config
+  std::vector<std::string> problems;            // for people
 };
 
 class RunReader {
@@ -40,7 +42,7 @@ class RunReader {
 
   const RunRecords& records() const { return records_; }
   bool is_run() const;  // something of a run was found
-  // Says what is wrong with a run that nobody is writing: a half line at its end, no rounds.
+  // Says what is wrong with a run that nobody is writing: a half line at its end, rounds that are missing.
   std::vector<std::string> problems_of_finished_run() const;
 
  private:

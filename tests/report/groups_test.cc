@@ -67,6 +67,47 @@ TEST(GroupRuns, KeepsAnUnfinishedRunApart) {
   EXPECT_EQ(groups[1].label, "D-FROST (b)");
 }
 
+std::vector<std::string> labels_of(const std::vector<RunRecords>& runs) {
+  std::vector<std::string> labels;
+  for (const auto& group : group_runs(runs)) labels.push_back(group.label);
+  return labels;
+}
+
+TEST(GroupRuns, CountsNoSeedTwice) {
+  const test::TemporaryFolder folder;
+  make_run(folder / "a", "a", 1);
+  make_run(folder / "again", "again", 1);
+  make_run(folder / "b", "b", 2);
+  make_run(folder / "c", "c", 2);
+  std::vector<RunRecords> runs;
+  for (const char* name : {"a", "again", "b", "c"}) runs.push_back(read_run(folder / name));
+  const auto groups = group_runs(runs);
+  ASSERT_EQ(groups.size(), 2u);
+  EXPECT_EQ(groups[0].runs, (std::vector<std::size_t>{0, 2}));
+  EXPECT_EQ(groups[1].runs, (std::vector<std::size_t>{1, 3}));
+  EXPECT_EQ(labels_of(runs), (std::vector<std::string>{"D-FROST (a)", "D-FROST (again)"}));
+}
+
+TEST(GroupRuns, KeepsRunsOnOtherPicturesApartThoughTheirFoldersHaveOneName) {
+  const test::TemporaryFolder folder;
+  const auto run_on = [&](const std::string& place, std::uint64_t seed, std::size_t pictures,
+                          const Json& classes, const std::string& more = "") {
+    make_run(folder / place, place, seed, 0.5,
+             "[data]\ndomains = [{name = \"mine\", path = \"/" + place + "/pictures\"}]\n" + more);
+    const Json domain = {{"name", "mine"}, {"classes", classes}, {"train", pictures}, {"test", 4}};
+    test::write_text((folder / place) / "about.json",
+                     Json{{"method", "dfrost"}, {"seed", seed}, {"domains", Json::array({domain})}}.dump());
+    return read_run(folder / place);
+  };
+  const Json pets = {"cat", "dog"}, birds = {"tit", "owl"};
+  const std::vector<RunRecords> runs = {run_on("a", 1, 16, pets), run_on("b", 2, 16, pets),
+                                        run_on("c", 3, 17, pets), run_on("d", 4, 16, birds),
+                                        run_on("e", 5, 16, pets, "[merge]\nsteps = 5\n")};
+  EXPECT_EQ(group_runs(runs).front().runs, (std::vector<std::size_t>{0, 1}));
+  EXPECT_EQ(labels_of(runs), (std::vector<std::string>{"D-FROST (a)", "D-FROST (c)", "D-FROST (d)",
+                                                       "D-FROST, merge.steps 5"}));
+}
+
 TEST(GroupRuns, TakesRecordsOfAnyKindWithoutFigures) {
   const test::TemporaryFolder folder;
   test::write_text(folder / "a/metrics.jsonl", "");

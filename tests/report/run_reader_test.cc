@@ -72,6 +72,33 @@ TEST(ReadRun, OfAnEmptyRunIsARunWithoutRounds) {
   EXPECT_EQ(run.problems, std::vector<std::string>{"no round is complete yet"});
 }
 
+TEST(ReadRun, SaysThatRoundsAreMissingUnlessItIsWatched) {
+  const test::TemporaryFolder folder;
+  make_run(folder / "a");
+  write_text(folder / "a/config.toml", "[run]\nrounds = 5\n");
+  const auto run = read_run(folder / "a");
+  EXPECT_EQ(run.planned_rounds, 5u);
+  EXPECT_EQ(run.problems,
+            std::vector<std::string>{"2 of 5 rounds are done: if it was stopped, go on with --resume"});
+  RunReader live(folder / "a");
+  live.poll();
+  EXPECT_TRUE(live.records().problems.empty());
+  for (const char* none : {"-5", "\"five\"", "5.5"}) {
+    write_text(folder / "a/config.toml", "[run]\nrounds = " + std::string(none) + "\n");
+    EXPECT_FALSE(read_run(folder / "a").planned_rounds) << none;
+  }
+}
+
+TEST(ReadRun, OfARunOfNoRoundsHasNoProblem) {
+  const test::TemporaryFolder folder;
+  make_run(folder / "a");
+  write_text(folder / "a/config.toml", "[run]\nrounds = 0\n");
+  write_text(folder / "a/metrics.jsonl", "");
+  EXPECT_EQ(read_run(folder / "a").problems, std::vector<std::string>());
+  std::filesystem::remove(folder / "a/summary.json");
+  EXPECT_EQ(read_run(folder / "a").problems, std::vector<std::string>{"no round is complete yet"});
+}
+
 TEST(ReadRun, RefusesWhatIsNoRunAndHintsAtThoseNearby) {
   const test::TemporaryFolder folder;
   make_run(folder / "runs/first");

@@ -142,6 +142,8 @@ export interface Run {
   summary?: Summary | null;
   about?: About | null;
   rounds: Round[];
+  /** As the experiment asks for; a run that was stopped has done fewer. */
+  planned_rounds?: number | null;
   merges: Merge[];
   config?: string | null;
   paper?: PaperResult | null;

@@ -91,7 +91,8 @@ export function domainColour(i: number): string {
 }
 
 export function dash(i: number): number[] {
-  return DASHES[i % DASHES.length]!;
+  // Where the colours begin anew the dashes are shifted, so that no two of the first 64 curves look the same.
+  return DASHES[(i + Math.floor(i / DASHES.length)) % DASHES.length]!;
 }
 
 /** The colour of a share between 0 (nothing) and 1 (the most) in a heat map. */

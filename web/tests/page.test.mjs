@@ -253,6 +253,34 @@ test("an empty run, an empty report and data of a newer version each say so", as
   }
 });
 
+test("a run that was stopped says how many of its rounds are done, one that is whole how many there were", async () => {
+  const data = oneRun({ rounds: 3, clients: 4 });
+  data.runs[0].planned_rounds = 5;
+  const stopped = await browser.open(data);
+  assert.equal(await tile(stopped.page, "Rounds"), "3 of 5");
+  await stopped.page.close();
+  data.runs[0].planned_rounds = 3;
+  const whole = await browser.open(data);
+  assert.equal(await tile(whole.page, "Rounds"), "3");
+  await whole.page.close();
+});
+
+test("a run of no rounds shows how its untrained clients score, and complains of nothing", async () => {
+  const data = oneRun({ rounds: 1, clients: 4 });
+  const [run] = data.runs;
+  const { final } = run.summary;
+  Object.assign(run, { rounds: [], merges: [], planned_rounds: 0, paper: null });
+  Object.assign(run.summary, { rounds: 0, final: { ...final, train_loss: null } });
+  const { page, complaints } = await browser.open(data);
+  assert.equal(await tile(page, "Accuracy, masked"), percent(final.accuracy_masked.mean));
+  assert.equal(await tile(page, "Rounds"), "0");
+  assert.equal(await tile(page, "Training loss"), "–");
+  assert.ok(await page.locator(".problems").isHidden());
+  assert.ok(await page.locator("#accuracy").isHidden());
+  assert.deepEqual(complaints, []);
+  await page.close();
+});
+
 test("a section that cannot be drawn leaves the others alone", async () => {
   const odd = oneRun({ rounds: 3, clients: 4 });
   odd.runs[0].about.partition = [null];

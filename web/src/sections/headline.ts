@@ -36,6 +36,7 @@ export function headline(app: App): Section {
     const final = run?.summary?.final;
     const { paper, summary } = run ?? {};
     const rounds = summary?.rounds ?? run?.rounds.length ?? 0;
+    const planned = run?.planned_rounds;
     const images = isNumber(summary?.images) && `${count(summary.images)} pictures trained on`;
     tiles.replaceChildren(
       tile("Accuracy, masked", percent(final?.accuracy_masked?.mean), overClients(final?.accuracy_masked), true),
@@ -43,7 +44,7 @@ export function headline(app: App): Section {
       tile("Network model", percent(final?.network_accuracy_masked), `${percent(final?.network_accuracy_unmasked)} unmasked`),
       paper ? tile("The paper reports", percent(paper.accuracy / 100), paper.setting)
         : tile("Training loss", decimals(final?.train_loss, 4), "mean over clients, last epoch"),
-      tile("Rounds", count(rounds), images || ""),
+      tile("Rounds", isNumber(planned) && rounds < planned ? `${count(rounds)} of ${count(planned)}` : count(rounds), images || ""),
       tile("Time", seconds(summary?.seconds?.total), trainingShare(run)),
       tile("Sent", bytes(summary?.sent_bytes), isNumber(summary?.sent_bytes) ? `${count(summary.sent_bytes)} bytes` : ""),
       tile("Consensus error", significant(final?.consensus_error), "mean W₂² to the barycenter"),

@@ -32,7 +32,7 @@ function problemsOf(report: ReportDocument): string[] {
     const name = report.runs.length > 1 ? `${runLabel(run, report.runs)}: ` : "";
     const said = (run.problems ?? []).map(String);
     for (const problem of said) problems.push(name + problem);
-    if (run.rounds.length === 0 && said.length === 0) {
+    if (run.rounds.length === 0 && said.length === 0 && run.planned_rounds !== 0) {
       problems.push(`${name}${report.live ? "no round has finished yet; the page fills as they do." : "no round was recorded."}`);
     }
   }
