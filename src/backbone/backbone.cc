@@ -35,7 +35,7 @@ Precision resolve_precision(Precision wanted) {
   if (amx_bf16_usable()) return Precision::bf16;
   if (wanted == Precision::automatic) return Precision::fp32;
   throw Error(ErrorCode::invalid_argument, "this machine cannot run bf16: it has no AMX tiles that work",
-              "use --precision auto or fp32");
+              "take the precision auto or fp32 (--precision, or backbone.precision of an experiment)");
 }
 
 std::unique_ptr<Backbone> load_backbone(const std::filesystem::path& path, const BackboneOptions& options) {

@@ -63,11 +63,9 @@ void add_barycenter_command(CLI::App& app) {
                    "Prompts of the barycenter; 0: as many as the first file has")
       ->check(CLI::Range(std::size_t{0}, kMostPrompts))
       ->capture_default_str();
-  command
-      ->add_option("--weights", arguments->weights,
-                   "One weight per file, summing to 1; default: all the same")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  take_comma_list(*command->add_option("--weights", arguments->weights,
+                                       "One weight per file, summing to 1; default: all the same"),
+                  kWeightsForm);
   command->add_option("--starts", arguments->options.starts, "Starts to try; the best is kept")
       ->capture_default_str();
   command->add_option("--seed", arguments->options.seed, "Seed of the starts that are drawn")

@@ -105,8 +105,9 @@ void add_bench_data_command(CLI::App& bench) {
       {"dfrost bench data", "dfrost bench data --root /data --domains mnist,svhn --json"});
   auto arguments = std::make_shared<BenchDataArguments>();
   command->add_option("--root", arguments->root, "The data folder")->capture_default_str();
-  command->add_option("--domains", arguments->domains, "Data sets to pool; FiveDataset's if not given")
-      ->delimiter(',');
+  take_comma_list(
+      *command->add_option("--domains", arguments->domains, "Data sets to pool; FiveDataset's if not given"),
+      "NAME,NAME,...");
   command->add_option("--repeats", arguments->repeats, "Best of how many")
       ->capture_default_str()
       ->check(CLI::Range(1, 100));

@@ -13,6 +13,7 @@
 #include "cli/backbone_path.h"
 #include "cli/checkpoint_options.h"
 #include "cli/command.h"
+#include "cli/picture_arguments.h"
 #include "data/image_file.h"
 #include "data/preprocess.h"
 #include "dfrost/backbone.h"
@@ -121,7 +122,7 @@ void classify(const ClassifyArguments& arguments) {
   const auto backbone = make_backbone(*checkpoint, {.precision = precision, .training = false});
   ThreadPool threads;
   nlohmann::ordered_json pictures = nlohmann::ordered_json::array();
-  for (const auto& path : arguments.pictures) {
+  const auto unreadable = look_at_pictures(arguments.pictures, pictures, [&](const std::string& path) {
     const auto guesses =
         classify_picture(*backbone, checkpoint->preprocessing(), path, arguments.top, threads);
     if (arguments.json) {
@@ -129,10 +130,11 @@ void classify(const ClassifyArguments& arguments) {
     } else {
       print_guesses(path, guesses, names);
     }
-  }
+  });
   if (arguments.json) {
     print_json({{"precision", to_string(backbone->precision())}, {"pictures", pictures}});
   }
+  require_all_read(unreadable, arguments.pictures.size());
 }
 
 }  // namespace

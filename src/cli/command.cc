@@ -192,6 +192,10 @@ void add_set_option(CLI::App& command, std::vector<std::string>& overrides) {
       ->allow_extra_args(false);
 }
 
+void take_comma_list(CLI::Option& option, const std::string& form) {
+  option.delimiter(',')->allow_extra_args(false)->option_text(form);
+}
+
 void print_json(const nlohmann::ordered_json& document) { fmt::print("{}\n", dump_json(document, 2)); }
 
 int run(CLI::App& app, int argc, const char* const* argv) {

@@ -30,6 +30,9 @@ void add_json_flag(CLI::App& command, bool& json);
 // Declares --set section.key=value on a subcommand that takes an experiment file.
 void add_set_option(CLI::App& command, std::vector<std::string>& overrides);
 
+// Lets an option take several values in one word with commas between; `form` is how --help shows them.
+void take_comma_list(CLI::Option& option, const std::string& form);
+
 // One JSON document on stdout.
 void print_json(const nlohmann::ordered_json& document);
 

@@ -36,15 +36,12 @@ struct ExplainArguments {
 };
 
 std::string starter_file(const ExperimentPreset& preset, const std::string& method) {
-  RunConfig config = preset.config;
-  // A preset's own training settings stay, unless another method is asked for.
-  if (method != config.method.name) apply_method(config, method);
   return fmt::format(
              "# An experiment for dfrost: {}.\n"
              "# Lines that begin with #key are defaults, of the method where it has its own. More on each:\n"
              "#   dfrost config explain KEY\n\n",
              preset.summary) +
-         to_toml(config, TomlStyle::starter);
+         to_toml(with_method(preset, method), TomlStyle::starter);
 }
 
 void init(const InitArguments& arguments) {

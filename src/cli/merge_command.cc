@@ -53,10 +53,9 @@ void add_method_options(CLI::App& command, MergeArguments& arguments) {
   auto& options = arguments.options;
   command.add_option("--kind", arguments.kind, "ot, average (by index) or barycenter (balanced)")
       ->capture_default_str();
-  command
-      .add_option("--weights", arguments.weights, "One weight per file, summing to 1; default: all the same")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  take_comma_list(*command.add_option("--weights", arguments.weights,
+                                      "One weight per file, summing to 1; default: all the same"),
+                  kWeightsForm);
   command.add_option("--epsilon", options.epsilon, "Softness of the assignment")->capture_default_str();
   command.add_option("--lambda", options.lambda, "Weight of the L2 term")->capture_default_str();
   command.add_option("--sigma2", options.sigma2, "Scale of the cost")->capture_default_str();
@@ -85,7 +84,8 @@ void add_merge_command(CLI::App& app) {
       app, "merge", "Merge prompt sets into one by optimal transport.",
       {"dfrost merge --out merged.safetensors a.safetensors b.safetensors c.safetensors",
        "dfrost merge --out merged.safetensors --explain a.safetensors b.safetensors     who went where",
-       "dfrost merge --out merged.safetensors --kind average a.safetensors b.safetensors"});
+       "dfrost merge --out merged.safetensors --kind average a.safetensors b.safetensors",
+       "dfrost merge --out merged.safetensors --weights 0.8,0.2 a.safetensors b.safetensors"});
   auto arguments = std::make_shared<MergeArguments>();
   command->add_option("--out", arguments->out, "The file to write")->required();
   command

@@ -6,6 +6,7 @@
 #include "base/thread_pool.h"
 #include "cli/adapter_argument.h"
 #include "cli/command.h"
+#include "cli/picture_arguments.h"
 #include "data/image_file.h"
 #include "dfrost/error.h"
 #include "run/adapter_use.h"
@@ -70,7 +71,7 @@ void predict(const PredictArguments& arguments) {
   ThreadPool threads;
   Workspace workspace(*backbone);
   nlohmann::ordered_json pictures = nlohmann::ordered_json::array();
-  for (const auto& path : arguments.pictures) {
+  const auto unreadable = look_at_pictures(arguments.pictures, pictures, [&](const std::string& path) {
     const auto logits = logits_of(adapter, read_image(path).view(), workspace, &threads);
     const auto predictions = best_predictions(logits, range, arguments.top);
     if (arguments.json) {
@@ -78,8 +79,9 @@ void predict(const PredictArguments& arguments) {
     } else {
       print_picture(path, adapter.card, predictions);
     }
-  }
+  });
   if (arguments.json) print_json({{"adapter", found.file.string()}, {"pictures", pictures}});
+  require_all_read(unreadable, arguments.pictures.size());
 }
 
 }  // namespace

@@ -14,6 +14,9 @@ namespace dfrost::cli {
 // No set of prompts is larger; what is asked for beyond it would only take memory.
 inline constexpr std::size_t kMostPrompts = 65'536;
 
+// How --help shows a list of one weight per file.
+inline constexpr const char* kWeightsForm = "WEIGHT,WEIGHT,...";
+
 struct PromptFile {
   std::string path;
   std::string name;  // short, for tables: the file's name without folder and extension

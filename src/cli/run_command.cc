@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstdio>
 #include <memory>
 
 #include "base/file.h"
@@ -108,9 +109,12 @@ void run_federation(const RunArguments& arguments) {
   std::string report;
   if (!arguments.no_report) report = report_of(folder);
   if (arguments.json) {
-    return print_json(nlohmann::ordered_json::parse(read_text_file(folder / "summary.json")));
+    print_json(nlohmann::ordered_json::parse(read_text_file(folder / "summary.json")));
+  } else {
+    print_closing_table(result, folder, report);
+    std::fflush(stdout);  // the last word is that of a warning, also where both go to one place
   }
-  print_closing_table(result, folder, report);
+  display.close((folder / "run.log").string());
 }
 
 }  // namespace

@@ -1,12 +1,15 @@
 #include "cli/run_display.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 
 #include "cli/command.h"
 #include "dfrost/error.h"
+#include "run/round_warnings.h"
 
 namespace dfrost::cli {
 namespace {
@@ -24,6 +27,12 @@ std::string duration(double seconds) {
   if (whole < 60) return fmt::format("{} s", whole);
   if (whole < 3600) return fmt::format("{}:{:02} min", whole / 60, whole % 60);
   return fmt::format("{}:{:02} h", whole / 3600, whole / 60 % 60);
+}
+
+// 0 where the terminal does not say.
+std::size_t terminal_columns() {
+  winsize size{};
+  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 }  // namespace
@@ -81,7 +90,10 @@ void RunDisplay::on_progress(const Federation::Progress& progress) {
     text += fmt::format("  about {} left", duration(left));
   }
   text += last_figures_;
-  // Cut off at the edge of a narrow terminal: a line that wraps could not be drawn over.
+  // Cut off at the edge of a narrow terminal: a line that wraps could not be drawn over. Where its width is
+  // not known the terminal does the cutting, less neatly.
+  if (const std::size_t columns = terminal_columns(); columns > 0)
+    text.resize(std::min(text.size(), columns));
   tell(fmt::format("\r\033[K\033[?7l{}\033[?7h", text));
 }
 
@@ -98,18 +110,41 @@ double RunDisplay::seconds_left(const Federation::Progress& progress, Clock::tim
 
 void RunDisplay::on_round(const RoundRecord& record) {
   round_ = record.round + 1;
-  if (quiet_) return;
+  if (!quiet_) print_row(record);
+  warn_once_of_each_kind(record);
+}
+
+void RunDisplay::print_row(const RoundRecord& record) {
   clear_line();
   const auto percent = [](double share) { return fmt::format("{:.2f} %", 100 * share); };
   const auto* e = record.evaluation ? &*record.evaluation : nullptr;
   if (e != nullptr) last_accuracy_ = percent(e->accuracy_masked.mean);
   last_figures_ = last_accuracy_.empty() ? "" : fmt::format("  accuracy {}", last_accuracy_);
   last_figures_ += fmt::format("  consensus {:.3g}", record.consensus_error);
-  tell(fmt::format("{:>5}  {:>9.4f}  {:>8}  {:>8}  {:>8}  {:>9.3g}  {:>9}\n", record.round, record.train_loss,
-                   e != nullptr ? percent(e->accuracy_masked.mean) : "-",
+  tell(fmt::format("{:>5}  {:>9}  {:>8}  {:>8}  {:>8}  {:>9.3g}  {:>9}\n", record.round,
+                   shown(record.train_loss, "{:.4f}"), e != nullptr ? percent(e->accuracy_masked.mean) : "-",
                    e != nullptr ? percent(e->accuracy_unmasked.mean) : "-",
                    e != nullptr ? percent(e->network_accuracy_masked) : "-", record.consensus_error,
                    fmt::format("{:.1f} %", 100 * record.off_index_mass)));
+}
+
+// What goes wrong in one round mostly does in the next: a line for each would bury the table.
+void RunDisplay::warn_once_of_each_kind(const RoundRecord& record) {
+  ++rounds_seen_;
+  for (const auto& warning : warnings_of(record)) {
+    auto& warned = warned_[warning.many];
+    warned.count += warning.count;
+    if (++warned.rounds > 1 || quiet_) continue;
+    tell(fmt::format("warning: round {}: {}\n", record.round, warning.text()));
+    if (!warning.hint.empty()) tell(fmt::format("hint: {}\n", warning.hint));
+  }
+}
+
+void RunDisplay::close(const std::string& log) const {
+  for (const auto& [what, warned] : warned_) {
+    tell(fmt::format("warning: {}: {} in {} of {} rounds; {} says when\n", what, warned.count, warned.rounds,
+                     rounds_seen_, log));
+  }
 }
 
 }  // namespace dfrost::cli

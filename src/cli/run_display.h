@@ -3,7 +3,9 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <string>
+#include <string_view>
 
 #include "run/run.h"
 
@@ -18,10 +20,20 @@ class RunDisplay final : public RunObserver {
   void on_progress(const Federation::Progress& progress) override;  // throws (cancelled) once told to stop
   void on_round(const RoundRecord& record) override;
 
+  // Sums up what there was to warn of, with where to read more; said to the quiet too.
+  void close(const std::string& log) const;
+
  private:
   using Clock = std::chrono::steady_clock;
 
+  // How often there was a warning of one kind.
+  struct Warned {
+    std::size_t count = 0, rounds = 0;
+  };
+
   void clear_line() const;
+  void print_row(const RoundRecord& record);
+  void warn_once_of_each_kind(const RoundRecord& record);
   double seconds_left(const Federation::Progress& progress, Clock::time_point now) const;
 
   bool quiet_;
@@ -35,6 +47,8 @@ class RunDisplay final : public RunObserver {
   std::string stage_;
   std::string last_accuracy_;  // not every round is scored
   std::string last_figures_;   // behind the moving line
+  std::size_t rounds_seen_ = 0;
+  std::map<std::string_view, Warned> warned_;
 };
 
 }  // namespace dfrost::cli

@@ -182,4 +182,12 @@ bool same_value(const ConfigKey& key, const RunConfig& a, const RunConfig& b) {
   return toml_value(key, a) == toml_value(key, b);
 }
 
+void copy_value(const ConfigKey& key, const RunConfig& from, RunConfig& to) {
+  std::visit(Overloaded{
+                 [&](const WordField& f) { f.set(to, f.get(from)); },
+                 [&](const auto& f) { f.place.in(to) = f.place.of(from); },
+             },
+             key.field);
+}
+
 }  // namespace dfrost

@@ -108,5 +108,6 @@ std::string toml_value(const ConfigKey& key, const RunConfig& config);
 std::string toml_text(std::string_view text);
 
 bool same_value(const ConfigKey& key, const RunConfig& a, const RunConfig& b);
+void copy_value(const ConfigKey& key, const RunConfig& from, RunConfig& to);
 
 }  // namespace dfrost

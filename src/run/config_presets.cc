@@ -8,6 +8,7 @@
 #include "base/quote.h"
 #include "base/suggest.h"
 #include "dfrost/error.h"
+#include "run/config_key.h"
 #include "train/method.h"
 
 namespace dfrost {
@@ -152,6 +153,15 @@ std::span<const ExperimentPreset> experiment_presets() {
 
 const ExperimentPreset& experiment_preset(std::string_view name) {
   return find_preset(experiment_presets(), "experiment", name);
+}
+
+RunConfig with_method(const ExperimentPreset& experiment, std::string_view method) {
+  RunConfig config = experiment.config;
+  apply_method(config, method);
+  for (const auto& key : config_keys()) {
+    if (!same_value(key, experiment.config, RunConfig{})) copy_value(key, experiment.config, config);
+  }
+  return config;
 }
 
 }  // namespace dfrost

@@ -34,4 +34,8 @@ struct ExperimentPreset {
 std::span<const ExperimentPreset> experiment_presets();
 const ExperimentPreset& experiment_preset(std::string_view name);
 
+// The experiment by another method: what the experiment sets itself, such as a learning rate that suits its
+// pictures, stays. The paper's experiments set nothing of training, so that a method brings the paper's.
+RunConfig with_method(const ExperimentPreset& experiment, std::string_view method);
+
 }  // namespace dfrost

@@ -157,8 +157,12 @@ RoundNetwork Federation::draw_network() const {
 
 RoundRecord Federation::score_untrained(const ProgressCallback& progress) {
   RoundRecord record;
+  const Stopwatch measuring;
   measure(record);
+  record.seconds.measure = measuring.seconds();
+  const Stopwatch evaluating;
   record.evaluation = evaluate_all(progress);
+  record.seconds.evaluate = evaluating.seconds();
   return record;
 }
 

@@ -1,5 +1,7 @@
 #include "run/record.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -15,6 +17,10 @@ Spread spread_of(const std::vector<double>& values) {
   spread.min = *std::ranges::min_element(values);
   spread.max = *std::ranges::max_element(values);
   return spread;
+}
+
+std::string shown(double figure, std::string_view format) {
+  return std::isnan(figure) ? "-" : fmt::vformat(format, fmt::make_format_args(figure));
 }
 
 StageSeconds& StageSeconds::operator+=(const StageSeconds& other) {

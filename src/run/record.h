@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "network/graph.h"
@@ -68,9 +70,10 @@ struct RoundGraph {
 };
 
 struct RoundRecord {
-  std::size_t round = 0;   // from 1
-  double train_loss = 0;   // mean over the clients that trained and did not diverge, of their last epoch
-  std::size_t images = 0;  // seen by all clients in training
+  std::size_t round = 0;  // from 1
+  // Mean over the clients that trained and did not diverge, of their last epoch; NaN where none did.
+  double train_loss = std::numeric_limits<double>::quiet_NaN();
+  std::size_t images = 0;                      // seen by all clients in training
   std::size_t diverged_clients = 0;            // whose update was not finite: they keep the state they had
   std::optional<EvaluationRecord> evaluation;  // in rounds that evaluate
   double consensus_error = 0;                  // (1/M) Σ W₂²(μ_u, μ_avg)
@@ -92,6 +95,9 @@ struct RoundRecord {
   std::vector<MergeView> merge_views;  // of chosen clients, in rounds that evaluate; lines of merges.jsonl
   StageSeconds seconds;
 };
+
+// A figure for people, in a format such as "{:.4f}"; "-" where there is none (NaN).
+std::string shown(double figure, std::string_view format);
 
 // What adds up over rounds.
 struct RunTotals {

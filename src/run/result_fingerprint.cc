@@ -5,12 +5,13 @@
 
 #include "base/content_hash.h"
 #include "run/config_file.h"
+#include "run/config_key.h"
 
 namespace dfrost {
 namespace {
 
 // Without what changes no result, and without where things lie.
-std::string settings_text(RunConfig config, Precision precision) {
+RunConfig deciding_settings(RunConfig config, Precision precision) {
   config.run = {.name = "", .seed = config.run.seed, .rounds = 0, .threads = 0, .checkpoint_every = 0};
   config.backbone.path.clear();
   config.backbone.precision = precision;
@@ -21,7 +22,7 @@ std::string settings_text(RunConfig config, Precision precision) {
   config.network.topology.file.clear();
   config.evaluate = {};
   config.diagnostics = {};
-  return to_toml(config);
+  return config;
 }
 
 // A file beside the checkpoint may say it, and be another one tomorrow.
@@ -36,7 +37,7 @@ std::string result_fingerprint(const RunConfig& config, const std::string& weigh
                                const Preprocessing& preprocessing, const Federation& federation) {
   const PooledSet& pool = federation.pool();
   ContentHash hash;
-  const std::string settings = settings_text(config, precision);
+  const std::string settings = to_toml(deciding_settings(config, precision));
   hash.add(std::span(settings));
   hash.add(std::span(weights));
   const std::string pictures = picture_text(preprocessing);
@@ -50,6 +51,19 @@ std::string result_fingerprint(const RunConfig& config, const std::string& weigh
     hash.add(std::span(graph.edges()));
   }
   return hash.hex();
+}
+
+std::optional<SettingChange> first_change(const RunConfig& before, const RunConfig& now,
+                                          Precision precision) {
+  const Precision used = before.backbone.precision;
+  const auto old = deciding_settings(before, used == Precision::automatic ? precision : used);
+  const auto current = deciding_settings(now, precision);
+  for (const auto& key : config_keys()) {
+    if (!same_value(key, old, current)) {
+      return SettingChange{key.full_name(), toml_value(key, old), toml_value(key, current)};
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace dfrost

@@ -31,6 +31,7 @@ void tally_network(const RoundNetwork& network, RoundRecord& record) {
 
 void tally_training(std::span<const TrainReport> reports, RoundRecord& record) {
   const auto trained = static_cast<double>(std::ranges::count_if(reports, has_loss));
+  if (trained > 0) record.train_loss = 0;
   for (const auto& report : reports) {
     if (has_loss(report)) record.train_loss += report.loss / trained;
     record.images += report.images;

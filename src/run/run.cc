@@ -34,8 +34,29 @@ void refuse_existing_run(const fs::path& folder) {
       .at(folder.string());
 }
 
-std::optional<RunCheckpoint> checkpoint_to_resume(const fs::path& folder, const std::string& fingerprint,
-                                                  RunObserver& observer) {
+// Why a checkpoint is of another run: what the folder's config.toml says tells settings from files.
+Error other_run(const fs::path& folder, const RunConfig& config, Precision precision) {
+  constexpr const char* kStartAnew = "start a new run under another name by --set run.name=…";
+  std::optional<SettingChange> change;
+  try {
+    change = first_change(load_config(folder / "config.toml"), config, precision);
+  } catch (const Error&) {
+    return {ErrorCode::failed_precondition, "the checkpoint belongs to a run with other settings or files",
+            fmt::format("resume with what it was started with, or {}", kStartAnew)};
+  }
+  if (change) {
+    return {ErrorCode::failed_precondition,
+            fmt::format("the checkpoint belongs to a run with other settings: {} was {} and is now {}",
+                        change->key, change->before, change->now),
+            fmt::format("resume with the settings of its config.toml, or {}", kStartAnew)};
+  }
+  return {
+      ErrorCode::failed_precondition,
+      "the run's settings are the same, but its pictures, its backbone or a listed file have changed since",
+      fmt::format("put back the files that it was started with, or {}", kStartAnew)};
+}
+
+std::optional<RunCheckpoint> checkpoint_to_resume(const fs::path& folder, RunObserver& observer) {
   auto found = newest_checkpoint(folder / "checkpoints");
   for (const auto& damaged : found.damaged) observer.on_note("passed over a damaged checkpoint: " + damaged);
   if (!found.checkpoint && !found.damaged.empty()) {
@@ -43,12 +64,6 @@ std::optional<RunCheckpoint> checkpoint_to_resume(const fs::path& folder, const 
     throw Error(ErrorCode::data_loss, "none of the run's checkpoints can be read: " + found.damaged.front(),
                 "start anew under another name by --set run.name=…; what the run has recorded stays")
         .at((folder / "checkpoints").string());
-  }
-  if (!found.checkpoint) return std::nullopt;
-  if (found.checkpoint->fingerprint != fingerprint) {
-    throw Error(ErrorCode::failed_precondition, "the checkpoint belongs to a run with other settings",
-                "resume with the settings that it was started with (its config.toml), or start a new run")
-        .at(folder.string());
   }
   return std::move(found.checkpoint);
 }
@@ -167,6 +182,7 @@ void run_rounds(const RunConfig& config, const RunOptions& options, const std::s
   EventFile events(options.folder / "tensorboard" / "events.out.tfevents.dfrost", federation.rounds_done());
   if (config.run.rounds == 0 && federation.rounds_done() == 0) {
     result.last = federation.score_untrained(progress);
+    result.totals.seconds += result.last.seconds;
     log.on_round(result.last);
     write_summary(options.folder, config, federation, result, earlier_evaluation);
   }
@@ -210,7 +226,10 @@ RunResult run_logged(const RunConfig& config, const RunOptions& options, RunLog&
   RunResult result;
   std::optional<std::size_t> resumed_after;
   if (options.resume) {
-    if (auto checkpoint = checkpoint_to_resume(options.folder, fingerprint, log)) {
+    if (auto checkpoint = checkpoint_to_resume(options.folder, log)) {
+      if (checkpoint->fingerprint != fingerprint) {
+        throw other_run(options.folder, config, backbone->precision()).at(options.folder.string());
+      }
       federation.restore(checkpoint->round, checkpoint->values);
       result.totals = checkpoint->totals;
       resumed_after = checkpoint->round;

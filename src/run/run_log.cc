@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "base/file.h"
+#include "run/round_warnings.h"
 
 namespace dfrost {
 namespace {
@@ -15,8 +16,8 @@ std::string timed(std::string_view text) {
 }
 
 std::string describe(const RoundRecord& r) {
-  std::string text = fmt::format("round {}: loss {:.4f}, consensus error {:.4g}, off-index mass {:.4g}",
-                                 r.round, r.train_loss, r.consensus_error, r.off_index_mass);
+  std::string text = fmt::format("round {}: loss {}, consensus error {:.4g}, off-index mass {:.4g}", r.round,
+                                 shown(r.train_loss, "{:.4f}"), r.consensus_error, r.off_index_mass);
   if (const auto& e = r.evaluation) {
     text += fmt::format(", accuracy {:.2f} % masked, {:.2f} % unmasked, network model {:.2f} %",
                         100 * e->accuracy_masked.mean, 100 * e->accuracy_unmasked.mean,
@@ -70,13 +71,9 @@ void RunLog::on_ready(const RunConfig& config, const Federation& federation, con
 
 void RunLog::on_round(const RoundRecord& record) {
   write(describe(record));
-  const auto warn = [&](std::size_t count, std::string_view what) {
-    if (count > 0) write(fmt::format("warning: round {}: {} {}", record.round, count, what));
-  };
-  warn(record.diverged_clients, "clients diverged and kept the state they had");
-  warn(record.refused_messages, "messages were refused");
-  warn(record.missing_messages, "messages did not come");
-  if (record.theory) warn(record.theory->violated, "merges broke the bound of Theorem 1");
+  for (const auto& warning : warnings_of(record)) {
+    write(fmt::format("warning: round {}: {}", record.round, warning.text()));
+  }
   watcher_.on_round(record);
 }
 

@@ -98,6 +98,30 @@ TEST(ExperimentPresets, FiveAndFourAreThePapers) {
   }
 }
 
+TEST(ExperimentPresets, KeepTheirOwnTrainingWithAnotherMethod) {
+  for (const auto& method : method_presets()) {
+    const RunConfig demo = with_method(experiment_preset("demo"), method.name);
+    EXPECT_EQ(demo.method.name, method.name);
+    EXPECT_EQ(demo.train.optimizer.learning_rate, 0.03) << method.name;
+    EXPECT_EQ(demo.train.batch, 4u) << method.name;
+    EXPECT_EQ(demo.train.epochs, 1u) << method.name;
+  }
+  const RunConfig sam = with_method(experiment_preset("mine"), "dfedsam+");
+  EXPECT_EQ(sam.train.optimizer.learning_rate, 0.01);
+  EXPECT_EQ(sam.train.optimizer.momentum, 0.99);
+  EXPECT_EQ(sam.train.optimizer.sam_radius, 0.01);
+  EXPECT_EQ(sam.prompts.pool, 20u);
+  EXPECT_EQ(sam.merge.kind, MergeKind::average);
+}
+
+TEST(ExperimentPresets, OfThePaperTrainAsThePaperSaysOfTheMethod) {
+  for (const char* name : {"five", "four"}) {
+    EXPECT_EQ(with_method(experiment_preset(name), "d-psgd").train.epochs, 1u);
+    EXPECT_EQ(with_method(experiment_preset(name), "dfedavgm").train.epochs, 5u);
+    EXPECT_EQ(with_method(experiment_preset(name), "local").train.optimizer.learning_rate, 1e-4);
+  }
+}
+
 TEST(ExperimentPresets, AreAllValid) {
   for (const auto& preset : experiment_presets()) preset.config.validate();
   EXPECT_EQ(experiment_preset("demo").config.clients(), 30u);

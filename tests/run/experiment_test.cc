@@ -1,11 +1,13 @@
 // run_experiment() and what it leaves on disk, from files to files.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "base/file.h"
+#include "kernels/cpu.h"
 #include "run/adapter_use.h"
 #include "run/config_file.h"
 #include "run/evaluation.h"
@@ -62,29 +64,45 @@ TEST(RunExperiment, GoesOnWhenBackboneAndPicturesHaveMoved) {
   EXPECT_EQ(ours.state.values, theirs.state.values);
 }
 
-TEST(RunExperiment, RefusesToGoOnWithOtherWeightsPicturesOrSettings) {
+TEST(RunExperiment, RefusesToGoOnWithOtherWeightsPicturesOrSettingsAndSaysWhichItIs) {
   StoppingObserver observer;
   SmallExperiment experiment;
   stop_after(experiment, 1);
-  const auto expect_refused = [&](const SmallExperiment& other) {
-    test::expect_error(ErrorCode::failed_precondition, "other settings", [&] {
+  const auto expect_refused = [&](const SmallExperiment& other, const std::string& why) {
+    test::expect_error(ErrorCode::failed_precondition, why, [&] {
       run_experiment(other.config, {experiment.run_folder(), true}, observer);
     });
   };
   SmallExperiment other;
   test::write_random_checkpoint(other.folder / "model.safetensors", 2);
-  expect_refused(other);
+  const std::string files = "its pictures, its backbone or a listed file have changed since";
+  expect_refused(other, files);
   SmallExperiment pictures;
   test::write_squares(pictures.folder / "warm/train.bin", 4, 9);
-  expect_refused(pictures);
+  expect_refused(pictures, files);
   SmallExperiment settings;
   settings.config.train.batch = 5;
-  expect_refused(settings);
+  settings.config.evaluate.every = 1;  // changes no result, and is no reason
+  expect_refused(settings, "other settings: train.batch was 4 and is now 5");
   SmallExperiment prepared;
   write_file_atomically(prepared.folder / "preprocessor_config.json",
                         R"({"size": 12, "image_mean": [0, 0, 0]})");
-  expect_refused(prepared);
+  expect_refused(prepared, files);
+  SmallExperiment lost;
+  stop_after(lost, 1);
+  fs::remove(lost.run_folder() / "config.toml");
+  lost.config.train.batch = 5;
+  test::expect_error(ErrorCode::failed_precondition, "other settings or files",
+                     [&] { lost.run(observer, true); });
   EXPECT_EQ(experiment.run(observer, true).totals.rounds, 3u);
+}
+
+TEST(RunExperiment, NamesItsOwnKeyWhereTheMachineHasNoBf16) {
+  const ScopedAmxForTesting without(false);
+  StoppingObserver observer;
+  SmallExperiment experiment;
+  experiment.config.backbone.precision = Precision::bf16;
+  test::expect_error(ErrorCode::invalid_argument, "backbone.precision", [&] { experiment.run(observer); });
 }
 
 TEST(RunExperiment, KnowsAListedNetworkByItsLinksNotByItsFile) {
@@ -95,7 +113,7 @@ TEST(RunExperiment, KnowsAListedNetworkByItsLinksNotByItsFile) {
   experiment.config.network.topology = {.kind = TopologyKind::file, .file = links};
   stop_after(experiment, 1);
   write_file_atomically(links, "0 1\n1 2\n0 3\n");
-  test::expect_error(ErrorCode::failed_precondition, "other settings",
+  test::expect_error(ErrorCode::failed_precondition, "a listed file have changed",
                      [&] { experiment.run(observer, true); });
   experiment.config.network.topology.file = experiment.folder / "moved.txt";
   write_file_atomically(experiment.config.network.topology.file, "3 2  # the same links\n2 1\n0 1\n");
@@ -279,6 +297,9 @@ TEST(RunExperiment, OfNoRoundsScoresTheUntrainedClients) {
   ASSERT_TRUE(result.last.evaluation);
   EXPECT_EQ(result.last.evaluation->clients.size(), 2u);
   EXPECT_TRUE(fs::exists(experiment.run_folder() / "summary.json"));
+  EXPECT_TRUE(std::isnan(result.last.train_loss));
+  EXPECT_EQ(result.totals.seconds.train, 0);
+  EXPECT_GT(result.totals.seconds.evaluate, 0);
 }
 
 TEST(RunExperiment, LeavesAdaptersThatScoreAsTheRunDid) {
