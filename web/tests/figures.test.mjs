@@ -51,6 +51,18 @@ test("the charts over rounds have the figures of the last round at their end", a
   await page.close();
 });
 
+test("where nobody sent anything there is no merge to draw, and where everyone diverged the test loss is still there", async () => {
+  const data = oneRun({ rounds: 4, clients: 10 });
+  for (const round of data.runs[0].rounds) Object.assign(round, { sent_messages: 0, merge_error: 0, off_index_mass: 0, dead_prompts: 0, train_loss: null });
+  const { page } = await browser.open(data);
+  for (const title of ["Merge error", "Off-index mass", "Dead prompts"]) {
+    assert.equal(await pictureOf(page, title).locator(".nothing").innerText(), "Nothing to measure: there was no merge.");
+  }
+  const { evaluation } = data.runs[0].rounds[3];
+  assert.ok((await readBy(pictureOf(page, "Loss").locator(".plot"), "End")).includes(evaluation.loss.toFixed(4)));
+  await page.close();
+});
+
 test("the spread over clients is drawn as a band", async () => {
   const data = oneRun({ rounds: 6, clients: 10 });
   const wide = await browser.open(data);

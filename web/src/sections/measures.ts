@@ -18,13 +18,19 @@ interface Measure {
   log?: boolean;
   atLeast?: [number, number];
   whole?: boolean;
+  isOfMerges?: boolean;
+}
+
+/** Of merges: a round in which nobody sent anything had none, and the 0 in its record is no figure. */
+function ofMerges(figure: (round: Round) => Figure): (round: Round) => Figure {
+  return (round) => (round.sent_messages === 0 ? null : figure(round));
 }
 
 const MEASURES: Measure[] = [
   { title: "Consensus error", note: "W₂² of the clients' prompts to the network's barycenter, mean; log scale. Falling: they come to agree.", of: (r) => r.consensus_error, format: (v) => significant(v), log: true },
-  { title: "Merge error", note: "W₂² between what came in and what the merge made of it, mean over merges.", of: (r) => r.merge_error, format: (v) => significant(v), atLeast: [0, 0] },
-  { title: "Off-index mass", note: "Share of mass that left its own index. At 0, averaging by index would have done the same.", of: (r) => r.off_index_mass, format: percent, tick: shortPercent, atLeast: [0, 0.01] },
-  { title: "Dead prompts", note: "Merged prompts that no mass went to, over all merges of the round.", of: (r) => r.dead_prompts, format: (v) => significant(v), atLeast: [0, 1], whole: true },
+  { title: "Merge error", note: "W₂² between what came in and what the merge made of it, mean over merges.", of: ofMerges((r) => r.merge_error), isOfMerges: true, format: (v) => significant(v), atLeast: [0, 0] },
+  { title: "Off-index mass", note: "Share of mass that left its own index. At 0, averaging by index would have done the same.", of: ofMerges((r) => r.off_index_mass), isOfMerges: true, format: percent, tick: shortPercent, atLeast: [0, 0.01] },
+  { title: "Dead prompts", note: "Merged prompts that no mass went to, over all merges of the round.", of: ofMerges((r) => r.dead_prompts), isOfMerges: true, format: (v) => significant(v), atLeast: [0, 1], whole: true },
   { title: "Mixing factor", note: "ρ of the round's graph, among the clients that took part. 0: all agree after one exchange; 1: some never do.", of: (r) => r.active_mixing_factor ?? r.mixing_factor, format: (v) => significant(v), atLeast: [0, 1] },
 ];
 
@@ -37,6 +43,7 @@ export function measures(app: App): Section {
   const update = () => {
     loss.update();
     const curves = curvesOf(app.report).filter((c) => !app.state.hidden.has(c.key));
+    const hasRounds = app.report.runs.some((run) => run.rounds.length > 0);
     for (const { measure, chart } of charts) {
       const x = roundsWith(app.report.runs, measure.of);
       const lines = curves.map((curve): Line => {
@@ -53,7 +60,7 @@ export function measures(app: App): Section {
       }
       chart.update({ x, lines, format: measure.format, tick: measure.tick, log: measure.log, atLeast: measure.atLeast, whole: measure.whole,
         stacked: measure.whole && lines.length === 1,
-        empty: measure.log && x.length > 0 ? "Nothing above zero to draw on a log scale." : "Nothing recorded yet." });
+        empty: measure.log && x.length > 0 ? "Nothing above zero to draw on a log scale." : measure.isOfMerges && hasRounds ? "Nothing to measure: there was no merge." : "Nothing recorded yet." });
     }
   };
   return { element, update };
@@ -69,7 +76,7 @@ function lossChart(app: App): Section {
   ];
   const update = () => {
     const curves = curvesOf(app.report).filter((c) => !app.state.hidden.has(c.key));
-    const x = roundsWith(app.report.runs, (r) => r.train_loss);
+    const x = roundsWith(app.report.runs, (r) => r.train_loss ?? (isOne ? r.evaluation?.loss : null));
     const only = curvesOf(app.report)[0];
     const lines = isOne && only
       ? kinds.map(([label, of], i): Line => ({ label, values: valuesOf(only, x, of), colour: seriesColour(i), dash: dash(i) }))
