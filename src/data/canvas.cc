@@ -88,8 +88,7 @@ void draw_picture(Image& canvas, const ImageView& picture, const Rectangle& wher
 
 void draw_text(Image& canvas, std::size_t x, std::size_t y, std::string_view text, std::size_t scale,
                Color color) {
-  for (const char letter : text) {
-    const Glyph glyph = glyph_of(letter);
+  for (const Glyph& glyph : glyphs_of(text)) {
     const Extent extent = extent_of(glyph);
     for (std::size_t row = 0; row < kGlyphRows; ++row) {
       for (std::size_t column = 0; column < extent.columns; ++column) {
@@ -103,7 +102,7 @@ void draw_text(Image& canvas, std::size_t x, std::size_t y, std::string_view tex
 
 std::size_t text_width(std::string_view text, std::size_t scale) {
   std::size_t columns = 0;
-  for (const char letter : text) columns += extent_of(glyph_of(letter)).columns + 1;
+  for (const Glyph& glyph : glyphs_of(text)) columns += extent_of(glyph).columns + 1;
   return columns == 0 ? 0 : (columns - 1) * scale;
 }
 

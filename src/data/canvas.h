@@ -30,8 +30,8 @@ void fill(Image& canvas, const Rectangle& where, Color color);
 // square.
 void draw_picture(Image& canvas, const ImageView& picture, const Rectangle& where);
 
-// Printable ASCII; anything else is drawn as "?". A letter is 7 pixels high (9 with what hangs below) times
-// `scale`; (x, y) is the top left of the first one.
+// UTF-8: Latin letters without their accents, other characters as boxes. A letter is 7 pixels high (9 with
+// what hangs below) times `scale`; (x, y) is the top left of the first one.
 void draw_text(Image& canvas, std::size_t x, std::size_t y, std::string_view text, std::size_t scale,
                Color color);
 std::size_t text_width(std::string_view text, std::size_t scale);

@@ -23,8 +23,13 @@ constexpr Color kFaint = {128, 132, 140};
 constexpr Color kLine = {222, 222, 218};
 constexpr Color kEmptyCell = {238, 238, 234};
 
+// Cut between characters of UTF-8, never within one.
 std::string short_name(const std::string& name) {
-  return name.size() <= kMaxNameLetters ? name : name.substr(0, kMaxNameLetters - 2) + "..";
+  std::vector<std::size_t> starts;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if ((static_cast<unsigned char>(name[i]) & 0xC0) != 0x80) starts.push_back(i);
+  }
+  return starts.size() <= kMaxNameLetters ? name : name.substr(0, starts[kMaxNameLetters - 2]) + "..";
 }
 
 // Up to `count` random members of each class.

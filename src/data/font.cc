@@ -1,5 +1,6 @@
 #include "data/font.h"
 
+#include <algorithm>
 #include <string_view>
 
 namespace dfrost {
@@ -105,18 +106,57 @@ constexpr std::array<std::string_view, 95> kGlyphs = {
     "008L20000",  // ~
 };
 
+constexpr std::string_view kBox = "VHHHHHV00";
+
+// U+00C0 to U+017F, each by the letter it is made from.
+constexpr char32_t kFirstFolded = 0xC0;
+constexpr std::string_view kFolded =
+    "AAAAAAACEEEEIIIIDNOOOOOxOUUUUYPsaaaaaaaceeeeiiiidnooooo/ouuuuypy"
+    "AaAaAaCcCcCcCcDdDdEeEeEeEeEeGgGgGgGgHhHhIiIiIiIiIiJjJjKkkLlLlLlLlLl"
+    "NnNnNnnNnOoOoOoOoRrRrRrSsSsSsSsTtTtTtUuUuUuUuUuUuWwYyYZzZzZzs";
+static_assert(kFolded.size() == 0x180 - kFirstFolded);
+
+constexpr char32_t kNoCharacter = 0xFFFD;
+
+// The character that `text` begins with; `length` is the number of its bytes.
+char32_t first_character(std::string_view text, std::size_t& length) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const std::size_t more = byte(0) < 0xC0 ? 0 : byte(0) < 0xE0 ? 1 : byte(0) < 0xF0 ? 2 : 3;
+  length = 1;
+  if (byte(0) < 0x80) return byte(0);
+  if (more == 0 || more >= text.size()) return kNoCharacter;
+  char32_t character = byte(0) & (0x3Fu >> more);
+  for (std::size_t i = 1; i <= more; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return kNoCharacter;
+    character = character << 6 | (byte(i) & 0x3Fu);
+  }
+  length = more + 1;
+  return character;
+}
+
+bool is_accent(char32_t character) { return character >= 0x300 && character < 0x370; }
+
+std::string_view rows_of(char32_t character) {
+  if (character >= kFirstFolded && character < kFirstFolded + kFolded.size())
+    character = static_cast<unsigned char>(kFolded[character - kFirstFolded]);
+  return character >= ' ' && character <= '~' ? kGlyphs[character - ' '] : kBox;
+}
+
 constexpr std::uint8_t row_of(char digit) {
   return static_cast<std::uint8_t>(digit <= '9' ? digit - '0' : digit - 'A' + 10);
 }
 
 }  // namespace
 
-Glyph glyph_of(char letter) {
-  const bool printable = letter >= ' ' && letter <= '~';
-  const std::string_view digits = kGlyphs[static_cast<std::size_t>((printable ? letter : '?') - ' ')];
-  Glyph glyph{};
-  for (std::size_t row = 0; row < kGlyphRows; ++row) glyph[row] = row_of(digits[row]);
-  return glyph;
+std::vector<Glyph> glyphs_of(std::string_view text) {
+  std::vector<Glyph> glyphs;
+  for (std::size_t length = 0; !text.empty(); text.remove_prefix(length)) {
+    const char32_t character = first_character(text, length);
+    if (is_accent(character)) continue;
+    Glyph& glyph = glyphs.emplace_back();
+    std::ranges::transform(rows_of(character), glyph.begin(), row_of);
+  }
+  return glyphs;
 }
 
 }  // namespace dfrost

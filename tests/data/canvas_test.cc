@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <sstream>
 
+#include "base/file.h"
 #include "data/contact_sheet.h"
 #include "data/font.h"
+#include "support/support.h"
 
 namespace dfrost {
 namespace {
@@ -23,10 +26,30 @@ constexpr Color kBlack = {0, 0, 0};
 
 TEST(Font, HasADifferentLetterForEveryPrintableCharacter) {
   std::set<Glyph> glyphs;
-  for (char letter = ' '; letter <= '~'; ++letter) glyphs.insert(glyph_of(letter));
+  for (char letter = ' '; letter <= '~'; ++letter) glyphs.insert(glyphs_of({&letter, 1}).at(0));
   EXPECT_EQ(glyphs.size(), 95u);
-  EXPECT_EQ(glyph_of('\n'), glyph_of('?'));
-  EXPECT_EQ(glyph_of('\xe9'), glyph_of('?'));
+}
+
+TEST(Font, DrawsLatinLettersWithoutTheAccentsThatUnicodeSaysTheyAreMadeWith) {
+  const test::TemporaryFolder folder;
+  test::run_python("data/latin_letters.py", (folder / "letters").string());
+  std::istringstream lines(read_text_file(folder / "letters"));
+  std::size_t letters = 0;
+  for (std::string whole, base, decomposed; lines >> whole >> base >> decomposed; ++letters) {
+    EXPECT_EQ(glyphs_of(whole), glyphs_of(base)) << whole;
+    EXPECT_EQ(glyphs_of(decomposed), glyphs_of(base)) << whole;
+  }
+  EXPECT_GT(letters, 150u);
+}
+
+TEST(Font, HasOneBoxForAnyOtherCharacter) {
+  const auto box = glyphs_of("\n");
+  ASSERT_EQ(box.size(), 1u);
+  for (const char* character : {"\u6f22", "\u0436", "\U0001F41D", "\xe9", "\xc3"}) {
+    EXPECT_EQ(glyphs_of(character), box) << character;
+  }
+  EXPECT_EQ(glyphs_of("\u6f22\u5b57 a").size(), 4u);
+  EXPECT_EQ(glyphs_of("\xe6\xbc").size(), 2u);  // cut off: a box per byte
 }
 
 TEST(Canvas, ClipsWhateverReachesBeyondItsEdges) {
