@@ -27,10 +27,12 @@ std::vector<fs::path> client_files(const fs::path& folder) {
   return files;
 }
 
-std::optional<RunConfig> config_beside(const fs::path& adapter_folder) {
-  const auto file = fs::absolute(adapter_folder).parent_path() / "config.toml";
-  if (!fs::exists(file)) return std::nullopt;
-  return load_config(file, {});
+// What the run whose adapter folder it is says of itself.
+AdapterArgument with_run(AdapterArgument argument) {
+  const auto run = fs::absolute(argument.file).parent_path().parent_path();
+  if (const auto config = run / "config.toml"; fs::exists(config)) argument.config = load_config(config, {});
+  if (const auto about = run / "about.json"; fs::exists(about)) argument.about = about;
+  return argument;
 }
 
 }  // namespace
@@ -43,11 +45,10 @@ AdapterArgument find_adapters(const std::string& run_or_adapter) {
                 "give the folder of a run, runs/NAME, or a file of its adapter folder")
         .at(run_or_adapter);
   }
-  if (!fs::is_directory(path)) return {path, {}, config_beside(fs::absolute(path).parent_path())};
+  if (!fs::is_directory(path)) return with_run({.file = path});
   const fs::path folder = fs::exists(path / kNetworkFile) ? path : path / "adapter";
-  if (fs::exists(folder / kNetworkFile)) {
-    return {folder / kNetworkFile, client_files(folder), config_beside(fs::absolute(folder))};
-  }
+  if (fs::exists(folder / kNetworkFile))
+    return with_run({.file = folder / kNetworkFile, .clients = client_files(folder)});
   throw Error(ErrorCode::not_found, fmt::format("{} holds no adapters", path.string()),
               fs::exists(path / "metrics.jsonl")
                   ? "they are written when the run ends: go on with it by --resume"

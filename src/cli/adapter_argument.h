@@ -13,9 +13,10 @@
 namespace dfrost::cli {
 
 struct AdapterArgument {
-  std::filesystem::path file;                  // the adapter, or the network model of a run
-  std::vector<std::filesystem::path> clients;  // of a run, in their order
-  std::optional<RunConfig> config;             // of the run that it lies in
+  std::filesystem::path file;                       // the adapter, or the network model of a run
+  std::vector<std::filesystem::path> clients = {};  // of a run, in their order
+  std::optional<RunConfig> config = {};             // of the run that it lies in
+  std::filesystem::path about = {};                 // its about.json, if there is one
 };
 
 // Throws (not_found) where there is no adapter, with the reason where the run has not come to its end.

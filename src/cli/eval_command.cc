@@ -3,10 +3,12 @@
 
 #include <memory>
 
+#include "base/file.h"
 #include "base/thread_pool.h"
 #include "cli/adapter_argument.h"
 #include "cli/command.h"
 #include "dfrost/error.h"
+#include "run/about.h"
 #include "run/adapter_use.h"
 #include "run/evaluation.h"
 #include "run/pooled_samples.h"
@@ -58,9 +60,7 @@ Pictures pictures_for(const EvalArguments& arguments, const AdapterArgument& fou
   }
   if (!arguments.root.empty()) pictures.pool.root = arguments.root;
   if (arguments.samples) pictures.evaluate.samples = *arguments.samples;
-  // Training pictures are not looked at: one has to be there for the data set to be whole.
-  pictures.pool.train_per_domain = 1;
-  for (auto& domain : pictures.pool.domains) domain.train.reset();
+  pictures.pool.test_only = true;
   return pictures;
 }
 
@@ -113,6 +113,14 @@ void print_table(const AdapterCard& card, std::span<const Scored> scored, const 
   line("unmasked", spread_over(clients, &Score::accuracy_unmasked));
 }
 
+void tell_notes(const PooledSet& pool) {
+  for (const auto& domain : pool.domains) {
+    for (const auto& note : domain.notes) tell(fmt::format("note: {}: {}\n", domain.name, note));
+    if (domain.skipped.count() > 0)
+      tell(fmt::format("note: {}: {} files skipped\n", domain.name, domain.skipped.count()));
+  }
+}
+
 void evaluate_adapters(const EvalArguments& arguments) {
   const auto precision = parse_precision(arguments.precision);
   const auto found = find_adapters(arguments.adapter);
@@ -123,9 +131,9 @@ void evaluate_adapters(const EvalArguments& arguments) {
   ThreadPool threads;
   const auto pool = open_pictures_for(first.card, pictures.pool, {.pool = &threads});
   require_test_pictures(pool);
-  for (const auto& domain : pool.domains) {
-    for (const auto& note : domain.notes) tell(fmt::format("note: {}: {}\n", domain.name, note));
-  }
+  if (arguments.data.empty() && !found.about.empty())
+    require_same_test_pictures(read_text_file(found.about), pool);
+  tell_notes(pool);
   const auto backbone = make_backbone(
       *checkpoint,
       {.precision = precision == Precision::automatic ? first.card.precision : precision, .training = false});

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
 
 #include "base/json.h"
 #include "base/quote.h"
 #include "base/suggest.h"
+#include "base/text.h"
 #include "data/layouts.h"
 #include "dfrost/error.h"
 
@@ -99,11 +99,6 @@ std::vector<DatasetInfo> make_catalog() {
   };
 }
 
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
-}
-
 // The candidates for a spec: its path, or the places of its name.
 std::vector<fs::path> candidate_places(const DomainSpec& spec, const fs::path& root) {
   if (!spec.path.empty()) return {spec.path};
@@ -124,15 +119,17 @@ std::vector<std::string> candidate_formats(const DomainSpec& spec) {
 
 Error dataset_not_found(const DomainSpec& spec, const fs::path& root) {
   const DatasetInfo* info = find_dataset_info(spec.name);
-  if (!spec.path.empty()) {
-    const bool exists = fs::exists(spec.path);
+  const bool is_path = info == nullptr && spec.name.find_first_of("./") != std::string::npos;
+  if (!spec.path.empty() || is_path) {
+    const fs::path path = is_path && spec.path.empty() ? fs::path(spec.name) : spec.path;
+    const bool exists = fs::exists(path);
     return Error(exists ? ErrorCode::data_loss : ErrorCode::not_found,
-                 exists ? fmt::format("{} is no data set that dfrost can read", spec.path.string())
-                        : fmt::format("{} does not exist", spec.path.string()),
+                 exists ? fmt::format("{} is no data set that dfrost can read", path.string())
+                        : fmt::format("{} does not exist", path.string()),
                  info != nullptr
                      ? fmt::format("{} is made of {}", info->title, info->files)
                      : "a folder with one subfolder of pictures per class works, or a CSV of path,label")
-        .at(spec.path.string());
+        .at(path.string());
   }
   if (info != nullptr) {
     return Error(ErrorCode::not_found,
@@ -150,7 +147,7 @@ Error dataset_not_found(const DomainSpec& spec, const fs::path& root) {
 
 // A known set must have its own classes: a folder with others is some other data set.
 void check_classes(const Dataset& dataset, const DatasetInfo& info) {
-  const auto same = [](const std::string& a, const std::string& b) { return lower(a) == lower(b); };
+  const auto same = [](const std::string& a, const std::string& b) { return lower_case(a) == lower_case(b); };
   if (std::equal(dataset.class_names.begin(), dataset.class_names.end(), info.class_names.begin(),
                  info.class_names.end(), same)) {
     return;
@@ -216,6 +213,8 @@ Dataset open_dataset(const DomainSpec& spec, const fs::path& root, const ReadOpt
   if (info != nullptr) {
     check_classes(dataset, *info);
     dataset.class_names = info->class_names;
+  } else {
+    leave_out_empty_classes(dataset);
   }
   hold_out_test_split(dataset);
   return dataset;

@@ -1,10 +1,12 @@
 #include "data/dataset.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cassert>
 #include <numeric>
+#include <utility>
 
 #include "base/random.h"
 #include "data/image_file.h"
@@ -14,8 +16,22 @@ namespace {
 
 constexpr std::size_t kSkippedExamples = 10;
 constexpr std::size_t kHeldOutOneIn = 5;
+constexpr std::string_view kHoldOut = "held-out test picture";
+
+// A random number of the picture's own.
+std::uint64_t hold_out_rank(const PictureSet& set, std::size_t index) {
+  const auto name = set.name(index);
+  if (name.empty()) return RandomStream(0, kHoldOut, index).next();
+  return RandomStream(0, fmt::format("{} {}", kHoldOut, name)).next();
+}
 
 }  // namespace
+
+void PictureSet::name_last(std::string_view name) {
+  if (name.empty()) return;
+  names.resize(records.size());
+  names.back() = name;
+}
 
 ImageView view_picture(const PictureSet& set, std::size_t index, Image& scratch) {
   const PictureRecord& record = set.records[index];
@@ -42,12 +58,17 @@ void append_picture(PictureSet& to, const PictureSet& from, std::size_t index, i
   to.bytes.insert(to.bytes.end(), first, first + record.size);
   to.records.push_back(record);
   to.labels.push_back(label);
+  to.name_last(from.name(index));
 }
 
 void append_set(PictureSet& to, PictureSet from) {
   if (to.records.empty()) {
     to = std::move(from);
     return;
+  }
+  if (!from.names.empty()) {
+    to.names.resize(to.size());
+    std::move(from.names.begin(), from.names.end(), std::back_inserter(to.names));
   }
   const std::uint64_t shift = to.bytes.size();
   to.bytes.insert(to.bytes.end(), from.bytes.begin(), from.bytes.end());
@@ -97,18 +118,38 @@ std::vector<std::size_t> count_classes(std::span<const int> labels, std::size_t 
   return counts;
 }
 
+void leave_out_empty_classes(Dataset& dataset) {
+  std::vector<std::size_t> pictures(dataset.class_names.size());
+  for (const PictureSet& set : dataset.splits) {
+    for (const int label : set.labels) ++pictures.at(static_cast<std::size_t>(label));
+  }
+  std::vector<std::string> kept, empty;
+  std::vector<int> new_label(pictures.size());
+  for (std::size_t c = 0; c < pictures.size(); ++c) {
+    new_label[c] = static_cast<int>(kept.size());
+    (pictures[c] > 0 ? kept : empty).push_back(std::move(dataset.class_names[c]));
+  }
+  dataset.class_names = std::move(kept);
+  if (empty.empty()) return;
+  for (PictureSet& set : dataset.splits) {
+    for (int& label : set.labels) label = new_label[static_cast<std::size_t>(label)];
+  }
+  dataset.notes.push_back(fmt::format("left out: {}, which {} no pictures", fmt::join(empty, ", "),
+                                      empty.size() == 1 ? "holds" : "hold"));
+}
+
 void hold_out_test_split(Dataset& dataset) {
   PictureSet& train = dataset[Split::train];
   if (dataset[Split::test].size() != 0 || train.size() == 0) return;
-  RandomStream stream(0, "held-out test split of " + dataset.name);
-  auto quota = count_classes(train.labels, dataset.class_names.size());
-  for (auto& count : quota) count /= kHeldOutOneIn;
+  std::vector<std::vector<std::pair<std::uint64_t, std::size_t>>> ranked(dataset.class_names.size());
+  for (std::size_t i = 0; i < train.size(); ++i) {
+    ranked[static_cast<std::size_t>(train.labels[i])].emplace_back(hold_out_rank(train, i), i);
+  }
   std::vector<bool> held_out(train.size());
-  for (const std::size_t index : stream.permutation(train.size())) {
-    auto& left = quota[static_cast<std::size_t>(train.labels[index])];
-    if (left == 0) continue;
-    --left;
-    held_out[index] = true;
+  for (auto& pictures : ranked) {
+    std::sort(pictures.begin(), pictures.end());
+    pictures.resize(pictures.size() / kHeldOutOneIn);
+    for (const auto& [rank, index] : pictures) held_out[index] = true;
   }
   PictureSet kept;
   for (std::size_t i = 0; i < train.size(); ++i) {

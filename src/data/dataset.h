@@ -35,8 +35,15 @@ struct PictureSet {
   std::vector<std::uint8_t> bytes;
   std::vector<PictureRecord> records;
   std::vector<int> labels;  // one per record, an index into the class names
+  // What the files are called in their folder or list ("bee/one.jpg"), where pictures come as files. Ends
+  // with the last picture that has a name.
+  std::vector<std::string> names;
 
   std::size_t size() const { return records.size(); }
+  std::string_view name(std::size_t index) const {
+    return index < names.size() ? names[index] : std::string_view();
+  }
+  void name_last(std::string_view name);  // empty: it has none
 };
 
 // The pixels of one picture as RGB. Points into the set where that is how they are kept, else into `scratch`.
@@ -81,8 +88,12 @@ struct Dataset {
 // Pictures per class.
 std::vector<std::size_t> count_classes(std::span<const int> labels, std::size_t classes);
 
-// Where a data set has no test pictures, a fifth of every class becomes its test set. The choice depends on
-// the data set's name alone, so that no run ever trains on what another run tests with.
+// Drops the classes that have no picture in any split, and notes their names.
+void leave_out_empty_classes(Dataset& dataset);
+
+// Where a data set has no test pictures, a fifth of every class becomes its test set: those whose names (or,
+// without names, places) hash lowest. It does not depend on what the set is called or what else is in it, so
+// that one picture more or less moves at most one other of its class.
 void hold_out_test_split(Dataset& dataset);
 
 }  // namespace dfrost

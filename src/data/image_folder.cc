@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
+#include <functional>
 #include <set>
 
+#include "base/text.h"
 #include "data/picture_files.h"
 #include "dfrost/error.h"
 
@@ -14,32 +15,52 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_hidden(const fs::path& path) { return path.filename().string().starts_with('.'); }
+// Hidden files and folders, and the shadow copy of them all that a Mac adds to an archive.
+bool is_ignored(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return name.starts_with('.') || name == "__MACOSX";
+}
+
+Error cannot_list(const fs::path& folder, const std::error_code& why) {
+  return Error(ErrorCode::not_found, fmt::format("cannot list {}: {}", folder.string(), why.message()))
+      .at(folder.string());
+}
 
 std::vector<fs::path> sorted_subfolders(const fs::path& folder) {
   std::vector<fs::path> found;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
-    if (entry.is_directory() && !is_hidden(entry.path())) found.push_back(entry.path());
+    if (entry.is_directory() && !is_ignored(entry.path())) found.push_back(entry.path());
   }
-  if (error) {
-    throw Error(ErrorCode::not_found, fmt::format("cannot list {}: {}", folder.string(), error.message()))
-        .at(folder.string());
-  }
+  if (error) throw cannot_list(folder, error);
   std::sort(found.begin(), found.end());
   return found;
 }
 
-// Every file below a class folder; what is not a picture by its name is counted, not read.
-void list_class(const fs::path& folder, int label, std::vector<LabelledFile>& files, SkippedFiles& skipped) {
-  std::vector<fs::path> found;
-  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    if (!entry.is_directory() && !is_hidden(entry.path())) found.push_back(entry.path());
+// All files below a folder, until `found` says false.
+void visit_files(const fs::path& folder, std::error_code& error,
+                 const std::function<bool(const fs::path&)>& found) {
+  for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (is_ignored(entry->path())) {
+      entry.disable_recursion_pending();
+    } else if (!entry->is_directory() && !found(entry->path())) {
+      return;
+    }
   }
+}
+
+// Every file below a class folder; what is not a picture by its name is counted, not read.
+void list_class(const fs::path& root, const fs::path& folder, int label, std::vector<LabelledFile>& files,
+                SkippedFiles& skipped) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  visit_files(folder, error, [&](const fs::path& path) { return found.push_back(path), true; });
+  if (error) throw cannot_list(folder, error);
   std::sort(found.begin(), found.end());
   for (const auto& path : found) {
     if (looks_like_picture(path)) {
-      files.push_back({path, label});
+      files.push_back({path, label, path.lexically_relative(root).generic_string()});
     } else {
       skipped.add(path, "not a .png or .jpg file");
     }
@@ -51,8 +72,9 @@ struct SplitFolder {
   fs::path folder;
 };
 
-// The split folders, or the folder itself as "train". If only one split is there, that one is "train" too. A
-// split has folders of classes in it: a folder "train" of pictures is a class, of railways.
+// The split folders, or the folder itself as "train". A lone "val" or "notMNIST_small" is all there is to
+// train on, and so "train" too; a lone "test" is there to be scored. A split has folders of classes in it: a
+// folder "train" of pictures is a class, of railways.
 std::vector<SplitFolder> find_splits(const fs::path& folder) {
   std::vector<SplitFolder> found;
   for (const auto& sub : sorted_subfolders(folder)) {
@@ -60,7 +82,10 @@ std::vector<SplitFolder> find_splits(const fs::path& folder) {
     if (split && !sorted_subfolders(sub).empty()) found.push_back({*split, sub});
   }
   if (found.empty()) found.push_back({Split::train, folder});
-  if (found.size() == 1) found[0].split = Split::train;
+  const auto is_published_alone = [](const SplitFolder& only) {
+    return only.split == Split::val || lower_case(only.folder.filename().string()) == "notmnist_small";
+  };
+  if (found.size() == 1 && is_published_alone(found[0])) found[0].split = Split::train;
   return found;
 }
 
@@ -75,8 +100,7 @@ std::vector<std::string> find_classes(std::span<const SplitFolder> splits) {
 }  // namespace
 
 std::optional<Split> split_of_folder_name(std::string_view name) {
-  std::string lower(name);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string lower = lower_case(name);
   if (lower == "train" || lower == "training" || lower == "notmnist_large") return Split::train;
   if (lower == "val" || lower == "valid" || lower == "validation") return Split::val;
   if (lower == "test" || lower == "testing" || lower == "notmnist_small") return Split::test;
@@ -88,9 +112,10 @@ bool is_image_folder(const fs::path& folder) {
   if (!fs::is_directory(folder, error)) return false;
   for (const auto& split : find_splits(folder)) {
     for (const auto& sub : sorted_subfolders(split.folder)) {
-      for (const auto& entry : fs::recursive_directory_iterator(sub, error)) {
-        if (looks_like_picture(entry.path())) return true;
-      }
+      bool has_picture = false;
+      visit_files(sub, error,
+                  [&](const fs::path& path) { return !(has_picture = looks_like_picture(path)); });
+      if (has_picture) return true;
     }
   }
   return false;
@@ -110,13 +135,13 @@ Dataset read_image_folder(const fs::path& folder, const ReadOptions& options) {
     for (std::size_t label = 0; label < dataset.class_names.size(); ++label) {
       const fs::path class_folder = split_folder / dataset.class_names[label];
       if (fs::is_directory(class_folder))
-        list_class(class_folder, static_cast<int>(label), files, dataset.skipped);
+        list_class(folder, class_folder, static_cast<int>(label), files, dataset.skipped);
     }
     append_set(dataset[split], read_picture_files(files, options, dataset.skipped));
   }
-  if (dataset[Split::train].size() == 0) {
+  if (dataset[Split::train].size() + dataset[Split::test].size() == 0) {
     throw Error(ErrorCode::data_loss,
-                fmt::format("{} has no readable training picture; {} files were skipped", folder.string(),
+                fmt::format("{} has no readable picture; {} files were skipped", folder.string(),
                             dataset.skipped.count()),
                 dataset.skipped.examples.empty() ? "" : dataset.skipped.examples.front())
         .at(folder.string());

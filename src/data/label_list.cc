@@ -8,6 +8,8 @@
 #include <optional>
 
 #include "base/file.h"
+#include "base/text.h"
+#include "data/csv_reader.h"
 #include "data/image_folder.h"
 #include "data/picture_files.h"
 #include "dfrost/error.h"
@@ -19,80 +21,15 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxListBytes = std::size_t{1} << 30;
 
-// Fields of one CSV record at a time, with the position for errors.
-class CsvReader {
- public:
-  CsvReader(std::string_view text, const std::string& place) : text_(text), place_(place) {
-    if (text_.starts_with("\xEF\xBB\xBF")) at_ = 3;  // the mark that spreadsheets put in front
-  }
+constexpr std::string_view kCsvHint =
+    "each line is path,label or path,label,split; quote a field that has a comma in it";
 
-  // False at the end. Blank lines are passed over.
-  bool next(std::vector<std::string>& fields) {
-    fields.clear();
-    while (at_ < text_.size() && (text_[at_] == '\n' || text_[at_] == '\r')) step();
-    if (at_ == text_.size()) return false;
-    record_line_ = line_;
-    record_at_ = at_;
-    fields.push_back(take_field());
-    while (at_ < text_.size() && text_[at_] == ',') {
-      ++at_;
-      fields.push_back(take_field());
-    }
-    return true;
-  }
-
-  std::size_t line() const { return record_line_; }
-
-  Error error(const std::string& what) const {
-    return Error(ErrorCode::data_loss, fmt::format("{}, line {}: {}", place_, record_line_, what),
-                 "each line is path,label or path,label,split; quote a field that has a comma in it")
-        .at(fmt::format("{}, byte {}", place_, record_at_));
-  }
-
- private:
-  void step() {
-    if (text_[at_] == '\n') ++line_;
-    ++at_;
-  }
-
-  std::string take_field() {
-    std::string field;
-    if (at_ < text_.size() && text_[at_] == '"') return take_quoted();
-    while (at_ < text_.size() && text_[at_] != ',' && text_[at_] != '\n' && text_[at_] != '\r') {
-      field += text_[at_++];
-    }
-    return field;
-  }
-
-  std::string take_quoted() {
-    std::string field;
-    ++at_;
-    for (;;) {
-      if (at_ == text_.size()) throw error("a quote is opened and never closed");
-      if (text_[at_] == '"') {
-        ++at_;
-        if (at_ == text_.size() || text_[at_] != '"') break;
-      }
-      field += text_[at_];
-      step();
-    }
-    if (at_ < text_.size() && text_[at_] != ',' && text_[at_] != '\n' && text_[at_] != '\r') {
-      throw error("text follows a closing quote");
-    }
-    return field;
-  }
-
-  std::string_view text_;
-  const std::string& place_;
-  std::size_t at_ = 0;
-  std::size_t line_ = 1;
-  std::size_t record_line_ = 1;
-  std::size_t record_at_ = 0;
-};
-
-bool is_header(const std::string& first_field) {
+bool is_header(const std::string& first_field, const fs::path& folder) {
   const std::string_view names[] = {"path", "file", "filename", "image", "picture"};
-  return std::find(std::begin(names), std::end(names), first_field) != std::end(names);
+  if (std::ranges::find(names, lower_case(first_field)) != std::end(names)) return true;
+  std::error_code unreadable;
+  return !first_field.empty() && !looks_like_picture(first_field) &&
+         !fs::is_regular_file(folder / first_field, unreadable);
 }
 
 std::optional<long> to_number(const std::string& text) {
@@ -129,37 +66,42 @@ Dataset read_listed(std::span<const ListedPicture> pictures, const fs::path& fol
   for (const Split split : kSplits) {
     std::vector<LabelledFile> files;
     for (const auto& picture : pictures) {
-      if (picture.split == split) files.push_back({folder / picture.path, index.at(picture.label)});
+      if (picture.split != split) continue;
+      files.push_back({folder / picture.path, index.at(picture.label),
+                       fs::path(picture.path).lexically_normal().generic_string()});
     }
     dataset[split] = read_picture_files(files, options, dataset.skipped);
   }
-  if (dataset[Split::train].size() == 0) {
-    throw Error(ErrorCode::data_loss,
-                fmt::format("{} names no readable training picture; {} were skipped", list.string(),
-                            dataset.skipped.count()),
-                dataset.skipped.examples.empty() ? "" : dataset.skipped.examples.front())
+  if (dataset[Split::train].size() + dataset[Split::test].size() == 0)
+    std::swap(dataset[Split::train], dataset[Split::val]);  // all there is to train on
+  if (dataset[Split::train].size() + dataset[Split::test].size() == 0) {
+    throw Error(
+        ErrorCode::data_loss,
+        fmt::format("{} names no readable picture; {} were skipped", list.string(), dataset.skipped.count()),
+        dataset.skipped.examples.empty() ? "" : dataset.skipped.examples.front())
         .at(list.string());
   }
   return dataset;
 }
 
 std::vector<ListedPicture> read_csv_file(const fs::path& path) {
-  return parse_csv_list(read_text_file(path, kMaxListBytes), path.string());
+  return parse_csv_list(read_text_file(path, kMaxListBytes), path.string(), path.parent_path());
 }
 
 }  // namespace
 
-std::vector<ListedPicture> parse_csv_list(std::string_view text, const std::string& place) {
+std::vector<ListedPicture> parse_csv_list(std::string_view text, const std::string& place,
+                                          const fs::path& folder) {
   std::vector<ListedPicture> pictures;
-  CsvReader reader(text, place);
+  CsvReader reader(text, place, kCsvHint);
   std::vector<std::string> fields;
   for (bool first = true; reader.next(fields); first = false) {
-    if (first && is_header(fields[0])) continue;
+    if (first && is_header(fields[0], folder)) continue;
     if (fields.size() < 2 || fields.size() > 3) {
       throw reader.error(fmt::format("has {} fields, not path,label", fields.size()));
     }
     if (fields[0].empty() || fields[1].empty()) throw reader.error("has an empty path or label");
-    ListedPicture picture{std::move(fields[0]), std::move(fields[1]), Split::train, reader.line()};
+    ListedPicture picture{std::move(fields[0]), std::move(fields[1]), Split::train, reader.position().line};
     if (fields.size() == 3) {
       const auto split = split_of_folder_name(fields[2]);
       if (!split) throw reader.error(fmt::format("'{}' is not train, val or test", fields[2]));
@@ -194,7 +136,10 @@ std::vector<ListedPicture> parse_space_list(std::string_view text, const std::st
 }
 
 bool is_csv_set(const fs::path& path) {
-  if (fs::is_directory(path)) return fs::is_regular_file(path / "train.csv");
+  if (fs::is_directory(path)) {
+    return fs::is_regular_file(path / "train.csv") ||
+           (fs::is_regular_file(path / "test.csv") && !is_image_folder(path));
+  }
   return path.extension() == ".csv" && fs::is_regular_file(path);
 }
 

@@ -20,12 +20,14 @@ struct ListedPicture {
   std::size_t line = 0;  // of the list, from 1
 };
 
-// A first line whose first field is path, file, filename or image is a header. `place` names the text in
-// errors.
-std::vector<ListedPicture> parse_csv_list(std::string_view text, const std::string& place);
+// The first line is a header if its first field is the name of such a column ("path", "Image_Path" …), or
+// neither ends as pictures do nor is a file in `folder`. `place` names the text in errors.
+std::vector<ListedPicture> parse_csv_list(std::string_view text, const std::string& place,
+                                          const std::filesystem::path& folder);
 std::vector<ListedPicture> parse_space_list(std::string_view text, const std::string& place, Split split);
 
-// A CSV file, or a folder with train.csv and test.csv (and val.csv). Paths are relative to the CSV file.
+// A CSV file, or a folder with train.csv and test.csv, or one of them (and val.csv). Paths are relative to
+// the CSV file.
 Dataset read_csv(const std::filesystem::path& path, const ReadOptions& options);
 bool is_csv_set(const std::filesystem::path& path);
 

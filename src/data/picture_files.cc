@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <mutex>
 #include <optional>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "data/image_file.h"
 #include "dfrost/error.h"
 
@@ -80,9 +80,7 @@ ReadPicture read_one(const std::filesystem::path& path) {
 }  // namespace
 
 bool looks_like_picture(const std::filesystem::path& path) {
-  std::string ending = path.extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(),
-                 [](unsigned char c) { return std::tolower(c); });
+  const std::string ending = lower_case(path.extension().string());
   return ending == ".png" || ending == ".jpg" || ending == ".jpeg";
 }
 
@@ -105,6 +103,7 @@ PictureSet read_picture_files(std::span<const LabelledFile> files, const ReadOpt
       set.bytes.insert(set.bytes.end(), picture.bytes.begin(), picture.bytes.end());
       set.records.push_back(picture.record);
       set.labels.push_back(file.label);
+      set.name_last(file.name);
     }
     if (set.bytes.size() > options.memory_limit_bytes) {
       throw Error(ErrorCode::resource_exhausted,

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <span>
+#include <string>
 
 #include "data/dataset.h"
 #include "data/read_options.h"
@@ -13,6 +14,7 @@ namespace dfrost {
 struct LabelledFile {
   std::filesystem::path path;
   int label = 0;
+  std::string name = {};  // in its set
 };
 
 PictureSet read_picture_files(std::span<const LabelledFile> files, const ReadOptions& options,

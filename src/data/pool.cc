@@ -61,6 +61,15 @@ std::size_t add_split(PictureSet& to, const Dataset& dataset, Split split, std::
   return chosen.size();
 }
 
+void require_training_pictures(const Dataset& dataset) {
+  if (dataset[Split::train].size() > 0) return;
+  throw Error(ErrorCode::failed_precondition,
+              fmt::format("{} has no training pictures, only {} to test with", dataset.name,
+                          dataset[Split::test].size()),
+              "put some in a folder 'train' beside 'test', one subfolder per class, or into the list")
+      .at(dataset.location.string());
+}
+
 Domain add_domain(PooledSet& pool, const DomainSpec& spec, const PoolOptions& options,
                   const ReadOptions& read) {
   Dataset dataset = open_dataset(spec, options.root, read);
@@ -71,8 +80,11 @@ Domain add_domain(PooledSet& pool, const DomainSpec& spec, const PoolOptions& op
   domain.first_train = pool.train.size();
   domain.first_test = pool.test.size();
   domain.notes = dataset.notes;
-  domain.train_count = add_split(pool.train, dataset, Split::train,
-                                 spec.train.value_or(options.train_per_domain), options, domain);
+  if (!options.test_only) {
+    require_training_pictures(dataset);
+    domain.train_count = add_split(pool.train, dataset, Split::train,
+                                   spec.train.value_or(options.train_per_domain), options, domain);
+  }
   domain.test_count = add_split(pool.test, dataset, Split::test, spec.test.value_or(options.test_per_domain),
                                 options, domain);
   domain.skipped = std::move(dataset.skipped);

@@ -24,6 +24,7 @@ struct PoolOptions {
   std::size_t train_per_domain = 20'000;  // 0: all there are
   std::size_t test_per_domain = 2'000;
   bool allow_fewer = false;  // a domain that has fewer pictures gives all it has, instead of being refused
+  bool test_only = false;    // training pictures are left out, and need not be there
   Seed seed = 0;
 
   void validate() const;

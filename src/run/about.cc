@@ -8,8 +8,10 @@
 #include <thread>
 
 #include "base/version.h"
+#include "dfrost/error.h"
 #include "kernels/cpu.h"
 #include "run/record_json.h"
+#include "run/result_fingerprint.h"
 
 namespace dfrost {
 namespace {
@@ -25,7 +27,8 @@ Json domains_json(const PooledSet& pool) {
                        {"classes", domain.class_names},
                        {"first_label", domain.first_class},
                        {"train", domain.train_count},
-                       {"test", domain.test_count}});
+                       {"test", domain.test_count},
+                       {"test_fingerprint", test_fingerprint(pool, domain)}});
   }
   return domains;
 }
@@ -83,6 +86,24 @@ void continue_about(std::string_view before, std::size_t after_round, Json& abou
   about["resumed"].push_back(
       {{"after_round", after_round}, {"time", about["started"]}, {"version", version()}});
   about["started"] = kept("started", about["started"]);
+}
+
+void require_same_test_pictures(std::string_view about, const PooledSet& pool) {
+  const Json known = Json::parse(about, nullptr, false);
+  if (!known.is_object() || !known.contains("domains")) return;
+  for (const auto& then : known["domains"]) {
+    if (!then.is_object() || !then.contains("name") || !then.contains("test_fingerprint")) continue;
+    for (const auto& domain : pool.domains) {
+      if (then["name"] != domain.name || then["test_fingerprint"] == test_fingerprint(pool, domain)) continue;
+      throw Error(ErrorCode::failed_precondition,
+                  fmt::format("{} has changed since the run: its test pictures are others ({} then, {} now)",
+                              domain.name, then.value("test", Json()).dump(), domain.test_count),
+                  fmt::format("score it on what is there now by --data {}=PATH; pictures that it was trained "
+                              "on may be among them",
+                              domain.name))
+          .at(domain.name);
+    }
+  }
 }
 
 }  // namespace dfrost

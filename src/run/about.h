@@ -22,4 +22,8 @@ nlohmann::ordered_json about_json(const RunConfig& config, const Federation& fed
 // about.json until now, tells of, and lists the resumption.
 void continue_about(std::string_view before, std::size_t after_round, nlohmann::ordered_json& about);
 
+// Throws (failed_precondition) where a domain's test pictures are others than `about`, the text of a run's
+// about.json, tells of: the run may have been trained on some of them. What it does not tell is not checked.
+void require_same_test_pictures(std::string_view about, const PooledSet& pool);
+
 }  // namespace dfrost

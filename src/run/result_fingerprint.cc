@@ -66,4 +66,15 @@ std::optional<SettingChange> first_change(const RunConfig& before, const RunConf
   return std::nullopt;
 }
 
+std::string test_fingerprint(const PooledSet& pool, const Domain& domain) {
+  ContentHash hash;
+  for (std::size_t i = domain.first_test; i < domain.first_test + domain.test_count; ++i) {
+    const PictureRecord& record = pool.test.records[i];
+    const int label = pool.test.labels[i] - domain.first_class;
+    hash.add(std::span(pool.test.bytes).subspan(record.offset, record.size));
+    hash.add(std::span(&label, 1));
+  }
+  return hash.hex();
+}
+
 }  // namespace dfrost

@@ -27,4 +27,7 @@ struct SettingChange {
 // these. `precision`: the one that is used now, which `now` may leave open.
 std::optional<SettingChange> first_change(const RunConfig& before, const RunConfig& now, Precision precision);
 
+// Of a domain's test pictures and their classes: two runs with the same one are scored on the same.
+std::string test_fingerprint(const PooledSet& pool, const Domain& domain);
+
 }  // namespace dfrost

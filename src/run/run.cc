@@ -10,6 +10,7 @@
 #include "backbone/weights_fingerprint.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/quote.h"
 #include "dfrost/error.h"
 #include "run/about.h"
 #include "run/checkpoint_file.h"
@@ -82,6 +83,16 @@ std::unique_ptr<Checkpoint> open_backbone(const BackboneSection& backbone) {
   return open_checkpoint(backbone.path, how);
 }
 
+void require_classes(const PooledSet& pool) {
+  if (pool.classes() > 1) return;
+  const Domain& only = pool.domains.front();
+  throw Error(ErrorCode::failed_precondition,
+              fmt::format("{} has one class, {}: nothing to tell apart", only.name,
+                          quote_name(only.class_names.front())),
+              "one folder per class, directly below the folder or below train/ and test/")
+      .at(only.name);
+}
+
 PooledSet open_pictures(const RunConfig& config, RunObserver& observer) {
   ThreadPool threads(config.run.threads);
   auto pool = open_pool(config.pool(), {.pool = &threads});
@@ -92,6 +103,7 @@ PooledSet open_pictures(const RunConfig& config, RunObserver& observer) {
     }
   }
   require_test_pictures(pool);
+  require_classes(pool);
   return pool;
 }
 

@@ -226,7 +226,7 @@ TEST(LabelJson, NamesTheEntryThatIsNoLabel) {
 
 TEST(Csv, NamesTheLineOfWhatItCannotRead) {
   const auto refused = [](std::string_view text, const std::string& part) {
-    test::expect_error(ErrorCode::data_loss, part, [&] { parse_csv_list(text, "list.csv"); });
+    test::expect_error(ErrorCode::data_loss, part, [&] { parse_csv_list(text, "list.csv", {}); });
   };
   refused("a.png,cat\nb.png\n", "line 2: has 1 fields");
   refused("a.png,cat\n\"b.png,dog\n", "line 2: a quote is opened");
@@ -237,7 +237,7 @@ TEST(Csv, NamesTheLineOfWhatItCannotRead) {
 
 TEST(Csv, ReadsQuotesBlankLinesAndWindowsLineEndings) {
   const auto list = parse_csv_list(
-      "\xEF\xBB\xBFpath,label\r\n\"a,b.png\",\"say \"\"x\"\"\"\r\n\r\nc.png,2,test\r\n", "list");
+      "\xEF\xBB\xBFpath,label\r\n\"a,b.png\",\"say \"\"x\"\"\"\r\n\r\nc.png,2,test\r\n", "list", {});
   ASSERT_EQ(list.size(), 2u);
   EXPECT_EQ(list[0].path, "a,b.png");
   EXPECT_EQ(list[0].label, "say \"x\"");

@@ -79,5 +79,24 @@ TEST(About, SaysWhoHoldsWhat) {
   }
 }
 
+TEST(About, KnowsTheTestPicturesOfTheRunAgain) {
+  const auto config = test::small_config();
+  const auto federation = test::make_federation(config);
+  const auto about = about_json(config, federation, test::tiny_backbone(), "timm", "dfrost run").dump();
+  PooledSet pool = federation.pool();
+  EXPECT_NO_THROW(require_same_test_pictures(about, pool));
+  const PictureRecord& last = pool.test.records.back();
+  std::uint8_t& byte = pool.test.bytes[last.offset + last.size - 1];
+  byte ^= 1;
+  test::expect_error(ErrorCode::failed_precondition, "cold has changed since the run",
+                     [&] { require_same_test_pictures(about, pool); });
+  byte ^= 1;
+  --pool.test.labels.back();
+  test::expect_error(ErrorCode::failed_precondition, "cold has changed since the run",
+                     [&] { require_same_test_pictures(about, pool); });
+  for (const char* silent : {"", "{}", "[1]", "{\"domains\": [{\"name\": \"cold\", \"test\": 4}, 7]}"})
+    EXPECT_NO_THROW(require_same_test_pictures(silent, pool)) << silent;
+}
+
 }  // namespace
 }  // namespace dfrost
