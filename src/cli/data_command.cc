@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "cli/command.h"
@@ -9,6 +10,7 @@
 #include "data/image_file.h"
 #include "data/statistics.h"
 #include "dfrost/error.h"
+#include "fetch/sources.h"
 
 namespace dfrost::cli {
 namespace {
@@ -32,6 +34,16 @@ struct DataShowArguments {
   bool json = false;
 };
 
+std::string how_to_get(const std::string& name) {
+  const Source& source = find_source(dataset_sources(), name, "data set");
+  if (!source.package && source.files.empty())
+    return fmt::format("by hand, dfrost data get {} says how", name);
+  const bool unverified =
+      std::ranges::any_of(source.files, [](const auto& file) { return file.digest.hex.empty(); });
+  return fmt::format("dfrost data get {}{}", name,
+                     unverified && !source.package ? " --allow-unverified" : "");
+}
+
 void list(const ListArguments& arguments) {
   Json all = Json::array();
   for (const DatasetInfo& info : dataset_catalog()) {
@@ -49,7 +61,7 @@ void list(const ListArguments& arguments) {
   for (const auto& row : all) {
     const std::string name = row.at("name");
     const std::string where = row.at("location").is_null()
-                                  ? fmt::format("not here: dfrost data get {}", name)
+                                  ? fmt::format("not here: {}", how_to_get(name))
                                   : fmt::format("{} ({})", row.at("location").get<std::string>(),
                                                 row.at("format").get<std::string>());
     fmt::print("{:<14} {:>7} {:>8} {:>8}  {}\n", name, row.at("classes").get<int>(),
@@ -157,7 +169,8 @@ void show_data(const DataShowArguments& arguments) {
   if (!arguments.sheet.empty()) {
     if (dataset[split].size() == 0) {
       throw Error(ErrorCode::invalid_argument,
-                  fmt::format("{} has no {} pictures", dataset.name, arguments.split));
+                  fmt::format("{} has no {} pictures", dataset.name, arguments.split),
+                  "choose another split by --split");
     }
     const DatasetInfo* info = find_dataset_info(dataset.name);
     const std::string title =
