@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
+#include "base/file.h"
 #include "cli/command.h"
 #include "data/image_file.h"
+#include "dfrost/error.h"
 #include "partition/heat_map.h"
 #include "partition/partition_file.h"
 #include "run/config_file.h"
@@ -31,18 +34,23 @@ std::string describe(const PartitionOptions& options, Seed seed) {
 }
 
 // The clients that hold any of a domain's pictures, over its classes.
-void print_domain(const Domain& domain, const Table& table) {
+void print_domain(const Domain& domain, const Table& table, std::span<const std::string> names) {
   const auto first = static_cast<std::size_t>(domain.first_class);
   const std::size_t classes = domain.class_names.size();
-  fmt::print("\n{}: {} training pictures, {} test pictures\n{:<8}", domain.name, domain.train_count,
-             domain.test_count, "client");
+  std::vector<std::string> clients;
+  for (std::size_t u = 0; u < table.size(); ++u)
+    clients.push_back(names.empty() ? std::to_string(u) : fmt::format("{} {}", u, names[u]));
+  std::size_t width = 8;
+  for (const auto& client : clients) width = std::max(width, client.size());
+  fmt::print("\n{}: {} training pictures, {} test pictures\n{:<{}}", domain.name, domain.train_count,
+             domain.test_count, "client", width);
   for (const auto& name : domain.class_names) fmt::print(" {:>7.7}", name);
   fmt::print(" {:>8}\n", "all");
   for (std::size_t u = 0; u < table.size(); ++u) {
     std::size_t total = 0;
     for (std::size_t c = first; c < first + classes; ++c) total += table[u][c];
     if (total == 0) continue;
-    fmt::print("{:<8}", u);
+    fmt::print("{:<{}}", clients[u], width);
     for (std::size_t c = first; c < first + classes; ++c) fmt::print(" {:>7}", table[u][c]);
     fmt::print(" {:>8}\n", total);
   }
@@ -50,7 +58,7 @@ void print_domain(const Domain& domain, const Table& table) {
   if (domain.skipped.count() > 0) fmt::print("note: {} files skipped\n", domain.skipped.count());
 }
 
-Json to_json(const PooledSet& pool, const Table& table, const RunConfig& config) {
+Json to_json(const PooledSet& pool, const Partition& partition, const Table& table, const RunConfig& config) {
   Json domains = Json::array();
   for (const Domain& domain : pool.domains) {
     domains.push_back({{"name", domain.name},
@@ -61,15 +69,22 @@ Json to_json(const PooledSet& pool, const Table& table, const RunConfig& config)
                        {"skipped", domain.skipped.count()},
                        {"notes", domain.notes}});
   }
-  return {{"kind", to_string(config.partition.kind)},
-          {"seed", config.run.seed},
-          {"clients", table.size()},
-          {"classes", pool.classes()},
-          {"domains", domains},
-          {"counts", table}};
+  Json json = {{"kind", to_string(config.partition.kind)},
+               {"seed", config.run.seed},
+               {"clients", table.size()},
+               {"classes", pool.classes()},
+               {"domains", domains},
+               {"counts", table}};
+  if (!partition.names.empty()) json["client_names"] = partition.names;
+  return json;
 }
 
 void show_partition(const PartitionShowArguments& arguments) {
+  if (arguments.json && arguments.save == "-") {
+    throw Error(ErrorCode::invalid_argument, "--save - and --json both want the standard output",
+                "save to a file")
+        .at("--save");
+  }
   const RunConfig config = load_config(arguments.config, arguments.overrides, ConfigScope::data);
   ThreadPool threads;
   const PooledSet pool = open_pool(config.pool(), {.pool = &threads});
@@ -79,10 +94,11 @@ void show_partition(const PartitionShowArguments& arguments) {
   const Image map =
       partition_heat_map(partition, pool, fmt::format("{} clients, {}", partition.clients.size(), title));
   write_png(arguments.picture, map.view());
-  if (!arguments.save.empty()) write_partition(arguments.save, partition);
-  if (arguments.json) return print_json(to_json(pool, table, config));
+  if (arguments.save == "-") return fmt::print("{}", partition_text(partition, pool));
+  if (!arguments.save.empty()) write_file_atomically(arguments.save, partition_text(partition, pool));
+  if (arguments.json) return print_json(to_json(pool, partition, table, config));
   fmt::print("{} clients, {} classes, {}\n", partition.clients.size(), pool.classes(), title);
-  for (const Domain& domain : pool.domains) print_domain(domain, table);
+  for (const Domain& domain : pool.domains) print_domain(domain, table, partition.names);
   fmt::print("\nwrote {}\n", arguments.picture);
 }
 
@@ -104,7 +120,8 @@ void add_partition_commands(CLI::App& app) {
   add_set_option(*command, arguments->overrides);
   command->add_option("--picture", arguments->picture, "Where the heat map goes (PNG)")
       ->capture_default_str();
-  command->add_option("--save", arguments->save, "Also write who holds what, as picture,client lines");
+  command->add_option("--save", arguments->save,
+                      "Also write who holds what, as picture,client lines; - prints them alone");
   add_json_flag(*command, arguments->json);
   command->callback([arguments] { show_partition(*arguments); });
 }

@@ -193,7 +193,7 @@ Partition split_iid(std::size_t count, const PartitionOptions& options, RandomSt
 Partition make_partition(const PooledSet& pool, const PartitionOptions& options, Seed seed) {
   options.validate();
   if (options.kind == PartitionKind::file) {
-    return read_partition(options.file, pool.train.size(), options.min_per_client);
+    return read_partition(options.file, pool, options.min_per_client);
   }
   Partition all;
   for (std::size_t d = 0; d < pool.domains.size(); ++d) {

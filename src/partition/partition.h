@@ -45,6 +45,7 @@ struct PartitionOptions {
 
 struct Partition {
   std::vector<std::vector<std::size_t>> clients;  // indices of training pictures, increasing
+  std::vector<std::string> names = {};            // of the clients, where a file gives them
 };
 
 // `labels` are those of one domain, 0 … classes - 1; indices in the result count from 0.

@@ -1,6 +1,8 @@
-// A partition as text, for splits made elsewhere: a line "picture,client" for every training picture, both
-// counted from 0, in any order; an optional first line "picture,client". Pictures are numbered as in the
-// pooled training set, domain after domain.
+// A partition as text, for splits made elsewhere: CSV lines "picture,client" in any order, one for every
+// training picture, after a header or none. A picture is named as its file is in its folder or list
+// ("bee/one.jpg"), with "DOMAIN:" in front where that could be several, or by its number in the pooled
+// training set, domain after domain, from 0. Clients are numbers from 0; where one of them is not, all are
+// names, numbered in the order in which they come.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +14,15 @@
 
 namespace dfrost {
 
-// Every one of `pictures` must be named exactly once and every client up to the highest must get at least
-// `min_per_client`; the error names the line.
-Partition parse_partition(std::string_view text, const std::string& place, std::size_t pictures,
+// Every training picture must be named exactly once, and every client get at least `min_per_client`; the
+// error names the line. Lines of test pictures are passed over: who has sorted all pictures need not know
+// which of them are held out.
+Partition parse_partition(std::string_view text, const std::string& place, const PooledSet& pool,
                           std::size_t min_per_client);
-Partition read_partition(const std::filesystem::path& path, std::size_t pictures, std::size_t min_per_client);
+Partition read_partition(const std::filesystem::path& path, const PooledSet& pool,
+                         std::size_t min_per_client);
 
-void write_partition(const std::filesystem::path& path, const Partition& partition);
+// Pictures by their names where those tell them apart, else by their numbers.
+std::string partition_text(const Partition& partition, const PooledSet& pool);
 
 }  // namespace dfrost

@@ -188,7 +188,11 @@ std::vector<ConfigKey> partition_keys() {
        .name = "file",
        .field = path(DFROST_AT(partition.file)),
        .comment = "kind = \"file\": lines picture,client",
-       .explanation = "As `dfrost partition show --save` writes it."},
+       .explanation =
+           "A picture is named as in its folder or CSV list (bee/one.jpg), with its domain in front where "
+           "several have one of that name (mine:bee/one.jpg), or by its number from 0 in the pooled training "
+           "set. Clients are numbers from 0, or names. Every training picture needs a line; lines of test "
+           "pictures are passed over. `dfrost partition show --save` writes such a file."},
   };
 }
 

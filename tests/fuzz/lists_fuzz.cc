@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 
 #include "data/label_list.h"
@@ -12,10 +13,27 @@
 // that doubles.
 std::size_t fuzz_memory_bound(std::size_t input_bytes) { return 80 * input_bytes + 16'384; }
 
+namespace {
+
+// Half of the pictures have names.
+dfrost::PooledSet pool_of(std::size_t pictures) {
+  dfrost::PooledSet pool;
+  pool.train.records.resize(pictures);
+  for (std::size_t i = 0; i < pictures / 2; ++i)
+    pool.train.names.push_back(std::string(1, static_cast<char>('a' + i)));
+  dfrost::Domain domain;
+  domain.name = "d";
+  domain.train_count = pictures;
+  pool.domains = {domain};
+  return pool;
+}
+
+}  // namespace
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   try {
-    for (const auto& picture : dfrost::parse_csv_list(text, "fuzz")) {
+    for (const auto& picture : dfrost::parse_csv_list(text, "fuzz", {})) {
       if (picture.path.empty() || picture.label.empty()) std::abort();
     }
   } catch (const dfrost::Error&) {
@@ -26,9 +44,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   try {
     constexpr std::size_t kPictures = 12;
+    static const dfrost::PooledSet pool = pool_of(kPictures);
     std::size_t given = 0;
-    for (const auto& client : dfrost::parse_partition(text, "fuzz", kPictures, 1).clients)
-      given += client.size();
+    for (const auto& client : dfrost::parse_partition(text, "fuzz", pool, 1).clients) given += client.size();
     if (given != kPictures) std::abort();
   } catch (const dfrost::Error&) {
   }
