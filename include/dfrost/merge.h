@@ -93,7 +93,9 @@ struct MergeSummary {
   std::vector<double> objective;       // J(P(s), Φ(s)) for s = 1 … steps, each at its own step's ε
   std::vector<double> delta;        // Δ(s) = ‖P(s) − P(s−1)‖ + ‖Φ(s) − Φ(s−1)‖, Frobenius
   std::vector<double> column_mass;  // Σ_a P_ai: how much each merged prompt stands for
-  std::vector<std::size_t> dead;    // merged prompts with less than a millionth of a fair share
+  // Merged prompts that end with less than a millionth of a fair share; and all that had so little in some
+  // step: whatever DeadPrompts did with them, those that came to life again among them.
+  std::vector<std::size_t> dead, died;
   std::size_t reseeds = 0;
   // The share of mass that leaves its own index: row j of a sender to a merged prompt other than j. 0 means
   // that averaging by index would have done the same.

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <vector>
 
 #include "merge/merge_words.h"
@@ -30,12 +31,19 @@ std::string theorem_line(const TheoremCheck& theorem) {
                      theorem.smallest_delta, theorem.bound);
 }
 
+// The prompts that are dead in the end, and those that only were so on the way.
+std::string dead_line(const MergeSummary& summary) {
+  std::vector<std::size_t> revived;
+  std::ranges::set_difference(summary.died, summary.dead, std::back_inserter(revived));
+  const std::string dead = summary.dead.empty() ? "none" : fmt::format("{}", fmt::join(summary.dead, ", "));
+  return revived.empty() ? dead : fmt::format("{}; for some steps also {}", dead, fmt::join(revived, ", "));
+}
+
 std::string ot_lines(const MergeReport& report) {
   const auto& summary = report.summary;
   std::string text = line("last step", fmt::format("moved {:.3g}: {}", summary.delta.back(),
                                                    summary.converged ? "converged" : "not converged"));
-  text +=
-      line("dead prompts", summary.dead.empty() ? "none" : fmt::format("{}", fmt::join(summary.dead, ", ")));
+  text += line("dead prompts", dead_line(summary));
   if (summary.reseeds > 0) text += line("reseeded", fmt::format("{} times", summary.reseeds));
   return text + line("theorem 1", theorem_line(summary.theorem));
 }
@@ -91,6 +99,7 @@ nlohmann::ordered_json to_json(const MergeReport& report) {
           {"delta", summary.delta},
           {"column_mass", summary.column_mass},
           {"dead", summary.dead},
+          {"died", summary.died},
           {"reseeds", summary.reseeds},
           {"off_index_mass", summary.off_index_mass},
           {"merge_error", report.merge_error},

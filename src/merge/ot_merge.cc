@@ -29,6 +29,7 @@ class OtMerge {
         plan_(prompts, all_.mass.size()),
         distances_(prompts, all_.mass.size()),
         column_mass_(prompts),
+        has_died_(prompts),
         theorem_(lowest_objective(), std::min(smallest_epsilon(), lambda_ / options.sigma2)) {
     for (std::size_t a = 0; a < all_.mass.size(); ++a) {
       mass_and_log_(0, a) = all_.mass[a];
@@ -113,10 +114,10 @@ class OtMerge {
   bool update_position() {
     std::vector<std::size_t> to_reseed;
     for (std::size_t i = 0; i < prompts_; ++i) {
-      if (is_dead(i) && options_.dead == DeadPrompts::keep) continue;
-      if (is_dead(i) && options_.dead == DeadPrompts::reseed) {
-        to_reseed.push_back(i);
-        continue;
+      if (is_dead(i)) {
+        has_died_[i] = true;
+        if (options_.dead == DeadPrompts::reseed) to_reseed.push_back(i);
+        if (options_.dead != DeadPrompts::paper) continue;
       }
       const auto weights = position_.weights.row(i);
       std::ranges::copy(std::as_const(plan_).row(i), weights.begin());
@@ -163,6 +164,7 @@ class OtMerge {
   MergedPrompts finish() {
     for (std::size_t i = 0; i < prompts_; ++i) {
       if (is_dead(i)) summary_.dead.push_back(i);
+      if (has_died_[i]) summary_.died.push_back(i);
     }
     summary_.column_mass = column_mass_;
     summary_.theorem = theorem_.check();
@@ -184,6 +186,7 @@ class OtMerge {
   Matrix plan_;        // Pᵀ, [n, N]
   Matrix distances_;   // ‖z_a − φ_i‖², [n, N]
   std::vector<double> column_mass_;
+  std::vector<bool> has_died_;  // in some step
   TheoremOne theorem_;
   MergeSummary summary_;
 };

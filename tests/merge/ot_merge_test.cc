@@ -172,6 +172,33 @@ TEST(OtMerge, DeadPromptsBecomeZeroOrStayOrMoveOntoTheWorstServedRow) {
   EXPECT_EQ(summary.dead, std::vector<std::size_t>{2});
   EXPECT_EQ(once.values[2], 0);
   EXPECT_TRUE(paper.summary.dead.empty());
+  // Whatever became of it, it had died.
+  for (const auto* merged : {&paper, &keep, &reseed})
+    EXPECT_EQ(merged->summary.died, std::vector<std::size_t>{2});
+}
+
+TEST(OtMerge, SaysWhichPromptsDiedOnTheWayWhereverTheyEnd) {
+  std::size_t revived = 0;
+  for (Seed seed = 0; seed < 60; ++seed) {
+    RandomStream random(seed, "died");
+    const auto neighbours = random_neighbours(4, 6, 8, 0.4, random);
+    MergeOptions options{.epsilon = 0.05, .steps = 12, .init = MergeInit::kmeans_plus_plus, .seed = seed};
+    options.dead = static_cast<DeadPrompts>(seed % 3);
+    // One step more at a time, so that every step is once the last.
+    std::vector<bool> died(9);
+    for (std::size_t steps = 1; steps <= 12; ++steps) {
+      options.steps = steps;
+      const auto summary = merge_points(neighbours, options, 9).summary;
+      for (const std::size_t i : summary.dead) died[i] = true;
+      std::vector<std::size_t> expected;
+      for (std::size_t i = 0; i < died.size(); ++i) {
+        if (died[i]) expected.push_back(i);
+      }
+      ASSERT_EQ(summary.died, expected) << "seed " << seed << ", step " << steps;
+      revived += summary.died.size() - summary.dead.size();
+    }
+  }
+  EXPECT_GT(revived, 0u);  // the cases above do reach this path
 }
 
 TEST(OtMerge, ShrinkOffIsLambdaZero) {

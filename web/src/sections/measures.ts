@@ -30,7 +30,7 @@ const MEASURES: Measure[] = [
   { title: "Consensus error", note: "W₂² of the clients' prompts to the network's barycenter, mean; log scale. Falling: they come to agree.", of: (r) => r.consensus_error, format: (v) => significant(v), log: true },
   { title: "Merge error", note: "W₂² between what came in and what the merge made of it, mean over merges.", of: ofMerges((r) => r.merge_error), isOfMerges: true, format: (v) => significant(v), atLeast: [0, 0] },
   { title: "Off-index mass", note: "Share of mass that left its own index. At 0, averaging by index would have done the same.", of: ofMerges((r) => r.off_index_mass), isOfMerges: true, format: percent, tick: shortPercent, atLeast: [0, 0.01] },
-  { title: "Dead prompts", note: "Merged prompts that no mass went to, over all merges of the round.", of: ofMerges((r) => r.dead_prompts), isOfMerges: true, format: (v) => significant(v), atLeast: [0, 1], whole: true },
+  { title: "Dead prompts", note: "Merged prompts that no mass went to in some step of their merge, over all merges of the round.", of: ofMerges((r) => r.dead_prompts), isOfMerges: true, format: (v) => significant(v), atLeast: [0, 1], whole: true },
   { title: "Mixing factor", note: "ρ of the round's graph, among the clients that took part. 0: all agree after one exchange; 1: some never do.", of: (r) => r.active_mixing_factor ?? r.mixing_factor, format: (v) => significant(v), atLeast: [0, 1] },
 ];
 

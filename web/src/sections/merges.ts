@@ -71,7 +71,7 @@ export function merges(app: App): Section {
     linked.hidden = isTable;
     tabled.hidden = !isTable;
     const dead = merge.dead?.length ?? 0;
-    const words = `${plural(senders.length, "prompt set")} met at client ${merge.client} in round ${merge.round}; ${dead === 0 ? "no prompt died" : plural(dead, "prompt") + " died (dashed)"}.`;
+    const words = `${plural(senders.length, "prompt set")} met at client ${merge.client} in round ${merge.round}; ${dead === 0 ? "every merged prompt has mass" : plural(dead, "merged prompt") + " without mass (dashed)"}.`;
     note.textContent = words;
     if (isTable) drawTable(merge);
     else plane.update(merge, `${words} Arrow keys pick a merged prompt, Enter goes near it.`);
