@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/stopwatch.h"
 #include "dfrost/measure.h"
+#include "run/pool_keys.h"
 
 namespace dfrost {
 namespace {
@@ -28,6 +30,37 @@ void average_part(const StateLayout::Part& part, const Inbox& inbox, std::span<f
     for (std::size_t s = 0; s < theirs.size(); ++s)
       sum += inbox.weights[s] * static_cast<double>(theirs[s][i]);
     own[i] = static_cast<float>(sum);
+  }
+}
+
+// A part of the client's own, then of every sender.
+std::vector<MatrixView<const float>> part_of_all(const Client& client, const Inbox& inbox,
+                                                 std::string_view name) {
+  std::vector<MatrixView<const float>> all = {client.state.part(name)};
+  const std::size_t width = all.front().cols();
+  for (const auto& message : inbox.messages) {
+    const auto& tensor = message.tensors.find(name)->second;
+    all.emplace_back(tensor.values.data(), tensor.shape.front(), width);
+  }
+  return all;
+}
+
+std::vector<ClientId> ids_of_all(const Client& client, const Inbox& inbox) {
+  std::vector<ClientId> all = {client.id};
+  for (const auto& message : inbox.messages) all.push_back(message.sender);
+  return all;
+}
+
+// What is not moved by the merge of the prompts, `summary`, is averaged or stays.
+void merge_all_but_prompts(const Inbox& inbox, const MergeSection& options, const MergeSummary& summary,
+                           Client& client) {
+  for (const auto& part : client.state.layout.parts()) {
+    if (part.name == kPromptPart) continue;
+    if (part.name == kKeysPart && options.kind != MergeKind::average) {
+      merge_keys(part_of_all(client, inbox, kKeysPart), summary, client.state.part(kKeysPart));
+    } else if (options.head == HeadMerge::average) {
+      average_part(part, inbox, std::span(client.state.values).subspan(part.offset, part.size));
+    }
   }
 }
 
@@ -91,40 +124,33 @@ Inbox receive_states(const Client& client, const MixingMatrix& mixing, std::uint
 MergeReport merge_states(Client& client, const Inbox& inbox, const RunConfig& config, std::uint64_t round,
                          bool with_view) {
   if (inbox.messages.empty()) return {};
+  const Stopwatch merging;
   const auto own = client.state.prompts();
-  const std::size_t width = own.cols();
-  std::vector<MatrixView<const float>> senders = {own};
-  std::vector<ClientId> ids = {client.id};
-  for (const auto& message : inbox.messages) {
-    const auto& prompts = message.tensors.find(kPromptPart)->second;
-    senders.emplace_back(prompts.values.data(), prompts.shape.front(), width);
-    ids.push_back(message.sender);
-  }
+  const auto senders = part_of_all(client, inbox, kPromptPart);
   const auto weights = sender_weights(inbox, config.merge);
   MergeOptions options = config.merge;
   options.seed = RandomStream(config.run.seed, "merge", client.id, round).next();
-  std::vector<float> merged(own.rows() * width);
-  const MatrixView<float> result(merged.data(), own.rows(), width);
+  std::vector<float> merged(own.rows() * own.cols());
+  const MatrixView<float> result(merged.data(), own.rows(), own.cols());
   const auto summary =
-      merge({senders, weights, {client.previous_prompts.data(), own.rows(), width}}, options, result);
+      merge({senders, weights, {client.previous_prompts.data(), own.rows(), own.cols()}}, options, result);
+  merge_all_but_prompts(inbox, config.merge, summary, client);
+  const double merge_seconds = merging.seconds();
+
+  const Stopwatch measuring;
   MergeReport report{.merged = true,
                      .off_index_mass = summary.off_index_mass,
                      .error = merge_error(senders, weights, result),
-                     .dead_prompts = summary.dead.size(),
+                     .dead_prompts = summary.died.size(),
                      .theorem = summary.theorem,
-                     .view = {}};
+                     .merge_seconds = merge_seconds};
   if (with_view) {
-    report.view = view_merge(ids, senders, result, summary);
+    report.view = view_merge(ids_of_all(client, inbox), senders, result, summary);
     report.view->round = round;
     report.view->kind = config.merge.kind;
   }
-  std::ranges::copy(merged, own.data());
-  if (config.merge.head == HeadMerge::average) {
-    for (const auto& part : client.state.layout.parts()) {
-      if (part.name == kPromptPart) continue;
-      average_part(part, inbox, std::span(client.state.values).subspan(part.offset, part.size));
-    }
-  }
+  report.measure_seconds = measuring.seconds();
+  std::ranges::copy(merged, own.data());  // last: the client's own prompts are among the senders
   return report;
 }
 

@@ -53,13 +53,16 @@ Inbox receive_states(const Client& client, const MixingMatrix& mixing, std::uint
 struct MergeReport {
   bool merged = false;  // false: nobody to merge with
   double off_index_mass = 0;
-  double error = 0;  // W₂² between the neighbourhood and its summary
-  std::size_t dead_prompts = 0;
-  TheoremCheck theorem;
-  std::optional<MergeView> view;
+  double error = 0;              // W₂² between the neighbourhood and its summary
+  std::size_t dead_prompts = 0;  // that had no mass in some step
+  TheoremCheck theorem = {};
+  std::optional<MergeView> view = {};
+  double merge_seconds = 0;    // the merge alone,
+  double measure_seconds = 0;  // and what is measured of it: the error, the view
 };
 
-// Prompts by merge.kind; everything else by the mixing weights, or not at all with HeadMerge::own.
+// Prompts by merge.kind, and with transport their separate keys the same way; everything else by the mixing
+// weights, or not at all with HeadMerge::own.
 // `with_view` also keeps the merge to be looked at; it changes no result.
 MergeReport merge_states(Client& client, const Inbox& inbox, const RunConfig& config, std::uint64_t round,
                          bool with_view = false);

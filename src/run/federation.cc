@@ -1,26 +1,20 @@
 #include "run/federation.h"
 
 #include <algorithm>
-#include <chrono>
 #include <mutex>
+#include <utility>
 
+#include "base/stopwatch.h"
 #include "dfrost/error.h"
 #include "dfrost/measure.h"
+#include "dfrost/wasserstein.h"
 #include "network/mixing_factor.h"
 #include "run/evaluation.h"
+#include "run/pool_keys.h"
 #include "run/round_tally.h"
 
 namespace dfrost {
 namespace {
-
-class Stopwatch {
- public:
-  double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
-
- private:
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point start_ = Clock::now();
-};
 
 // Of the memory for patch embeddings, a fifth is for test pictures: they are fewer, and come up less often.
 std::size_t cache_bytes(const RunConfig& config, std::size_t fifths) {
@@ -76,10 +70,20 @@ class Counter {
   Federation::Progress state_;
 };
 
-// Every part but the prompts becomes the clients' mean, summed in double in the order of the clients.
+ExchangeCounts sent_by_all(InProcessNetwork& exchanges, std::size_t clients) {
+  ExchangeCounts sum;
+  for (std::size_t u = 0; u < clients; ++u) {
+    const auto counts = exchanges.exchange_of(static_cast<ClientId>(u)).counts();
+    sum.sent_bytes += counts.sent_bytes;
+    sum.sent_messages += counts.sent_messages;
+  }
+  return sum;
+}
+
+// Every part but prompts and keys becomes the clients' mean, summed in double in the order of the clients.
 void average_all_but_prompts(std::span<const Client> clients, ClientState& mean) {
   for (const auto& part : mean.layout.parts()) {
-    if (part.name == kPromptPart) continue;
+    if (part.name == kPromptPart || part.name == kKeysPart) continue;
     std::vector<double> sums(part.size, 0.0);
     for (const auto& client : clients) {
       const float* own = client.state.part(part.name).data();
@@ -88,6 +92,17 @@ void average_all_but_prompts(std::span<const Client> clients, ClientState& mean)
     for (std::size_t i = 0; i < part.size; ++i)
       mean.values[part.offset + i] = static_cast<float>(sums[i] / static_cast<double>(clients.size()));
   }
+}
+
+// The keys of prompts that are the barycenter of the clients' prompts already.
+void average_keys_of(std::span<const Client> clients, ThreadPool& threads, ClientState& mean) {
+  std::vector<MatrixView<const float>> keys;
+  for (const auto& client : clients) keys.push_back(client.state.part(kKeysPart));
+  std::vector<Transport> transports(clients.size());
+  threads.parallel_for(clients.size(), [&](std::size_t u, std::size_t) {
+    transports[u] = wasserstein2_squared({clients[u].state.prompts()}, {std::as_const(mean).prompts()});
+  });
+  average_keys(keys, transports, mean.part(kKeysPart));
 }
 
 // The first `per_domain` clients of each domain: whose merges are kept to be looked at.
@@ -137,7 +152,7 @@ RoundRecord Federation::run_round(const ProgressCallback& progress) {
   exchange_all(network, progress, record);
   const Stopwatch measuring;
   measure(record);
-  record.seconds.measure = measuring.seconds();
+  record.seconds.measure += measuring.seconds();
   if (is_evaluated(round_)) {
     const Stopwatch evaluating;
     record.evaluation = evaluate_all(progress);
@@ -185,20 +200,13 @@ void Federation::train_all(const RoundNetwork& network, const ProgressCallback& 
 void Federation::exchange_all(const RoundNetwork& network, const ProgressCallback& progress,
                               RoundRecord& record) {
   const MixingMatrix mixing(network.graph);
+  const Stopwatch measuring;
   record.mixing_factor = mixing_factor(mixing);
   record.active_mixing_factor = network.absent_clients() == 0
                                     ? record.mixing_factor
                                     : mixing_factor(MixingMatrix(network.graph_of_active()));
-  const auto sent = [&] {
-    ExchangeCounts sum;
-    for (std::size_t u = 0; u < clients_.size(); ++u) {
-      const auto counts = exchanges_.exchange_of(static_cast<ClientId>(u)).counts();
-      sum.sent_bytes += counts.sent_bytes;
-      sum.sent_messages += counts.sent_messages;
-    }
-    return sum;
-  };
-  const ExchangeCounts before = sent();
+  record.seconds.measure = measuring.seconds();
+  const ExchangeCounts before = sent_by_all(exchanges_, clients_.size());
   const Stopwatch sending;
   // All send before anybody receives: no client waits, and none sees a state that is already merged.
   threads_.parallel_for(clients_.size(), [&](std::size_t u, std::size_t) {
@@ -211,24 +219,22 @@ void Federation::exchange_all(const RoundNetwork& network, const ProgressCallbac
   Counter counter(progress, "merge", clients_.size() - network.absent_clients());
   const bool views = is_evaluated(round_);
   std::vector<ExchangeReport> reports(clients_.size());
+  const Stopwatch side_by_side;
   threads_.parallel_for(clients_.size(), [&](std::size_t u, std::size_t) {
     if (!network.active[u]) return;
     const Stopwatch receiving;
     const auto inbox = receive_states(clients_[u], mixing, round_, Exchange::kNoWaiting,
                                       exchanges_.exchange_of(static_cast<ClientId>(u)));
     reports[u].exchange_seconds = receiving.seconds();
-    const Stopwatch merging;
     reports[u].merge = merge_states(clients_[u], inbox, config_, round_, views && seen_[u]);
-    reports[u].merge_seconds = merging.seconds();
     reports[u].refused = inbox.refused.size();
     reports[u].missing = inbox.missing;
     counter.add(0);
   });
-  const ExchangeCounts after = sent();
+  tally_exchange(reports, side_by_side.seconds(), record);
+  const ExchangeCounts after = sent_by_all(exchanges_, clients_.size());
   record.sent_bytes = after.sent_bytes - before.sent_bytes;
   record.sent_messages = after.sent_messages - before.sent_messages;
-
-  tally_exchange(reports, 1.0 / static_cast<double>(threads_.size()), record);
   if (config_.diagnostics.theory && config_.merge.kind == MergeKind::ot)
     record.theory = tally_theory(reports);
 }
@@ -243,6 +249,7 @@ void Federation::measure(RoundRecord& record) {
   record.consensus_error_total = consensus.total;
   std::ranges::copy(consensus.barycenter, model.prompts().data());
   average_all_but_prompts(clients_, model);
+  if (model.layout.contains(kKeysPart)) average_keys_of(clients_, threads_, model);
 }
 
 bool Federation::is_evaluated(std::size_t round) const {

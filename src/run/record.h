@@ -45,12 +45,13 @@ struct EvaluationRecord {
   std::vector<DomainAccuracy> network_domains;
 };
 
+// Wall clock, all clients. Where stages go on side by side, their time is split by what each took.
 struct StageSeconds {
-  double train = 0;     // wall clock, all clients
+  double train = 0;
   double exchange = 0;  // encode, send, receive, check
-  double merge = 0;
+  double merge = 0;     // prompts and all else, without what is measured of it
   double evaluate = 0;
-  double measure = 0;  // consensus error and the other figures
+  double measure = 0;  // errors of consensus and merges, mixing factor, views
   double total() const { return train + exchange + merge + evaluate + measure; }
   StageSeconds& operator+=(const StageSeconds& other);
 };
@@ -80,7 +81,7 @@ struct RoundRecord {
   double consensus_error_total = 0;            // Σ, as the paper plots
   double merge_error = 0;           // mean over merges: W₂² between the neighbourhood and its summary
   double off_index_mass = 0;        // mean over merges
-  std::size_t dead_prompts = 0;     // over all merges
+  std::size_t dead_prompts = 0;     // over all merges: merged prompts without mass in some step
   double mixing_factor = 0;         // ρ
   double active_mixing_factor = 0;  // ρ among the clients that took part; absent ones alone make it 1
   std::size_t edges = 0;

@@ -20,6 +20,20 @@ RoundGraph graph_of(const RoundNetwork& network) {
 // A client that is absent, has no pictures or diverged has no loss to speak of.
 bool has_loss(const TrainReport& report) { return report.images > 0 && !report.diverged; }
 
+void tally_seconds(std::span<const ExchangeReport> reports, double wall_seconds, StageSeconds& seconds) {
+  double exchange = 0, merge = 0, measure = 0;
+  for (const auto& report : reports) {
+    exchange += report.exchange_seconds;
+    merge += report.merge.merge_seconds;
+    measure += report.merge.measure_seconds;
+  }
+  const double sum = exchange + merge + measure;
+  const double share = sum > 0 ? wall_seconds / sum : 0;
+  seconds.exchange += exchange * share;
+  seconds.merge += merge * share;
+  seconds.measure += measure * share;
+}
+
 }  // namespace
 
 void tally_network(const RoundNetwork& network, RoundRecord& record) {
@@ -39,13 +53,12 @@ void tally_training(std::span<const TrainReport> reports, RoundRecord& record) {
   }
 }
 
-void tally_exchange(std::span<ExchangeReport> reports, double share, RoundRecord& record) {
+void tally_exchange(std::span<ExchangeReport> reports, double wall_seconds, RoundRecord& record) {
+  tally_seconds(reports, wall_seconds, record.seconds);
   std::size_t merges = 0;
   for (auto& report : reports) {
     record.refused_messages += report.refused;
     record.missing_messages += report.missing;
-    record.seconds.exchange += report.exchange_seconds * share;
-    record.seconds.merge += report.merge_seconds * share;
     if (!report.merge.merged) continue;
     ++merges;
     record.off_index_mass += report.merge.off_index_mass;

@@ -97,6 +97,18 @@ TEST_F(ClientRound, AveragesByTheMixingWeightsOfWhoArrived) {
     ASSERT_NEAR(client.state.values[i], before[i] + 1.0f / 3, 1e-6);
 }
 
+TEST_F(ClientRound, SaysHowFarTheMergedPromptsAreFromThoseThatWereMerged) {
+  auto config = test::small_config();
+  config.merge.kind = MergeKind::average;
+  auto other = client.state;
+  for (float& value : other.values) value += 0.01f;
+  exchange.messages = {{1, message_of(1, kRound, other)}};
+  const auto report = merge_states(client, receive(2), config, kRound);
+  // Every prompt of either set lies half the shift from the mean, in each of its coordinates.
+  const auto width = static_cast<double>(client.state.prompts().cols());
+  EXPECT_NEAR(report.error, width * 0.005 * 0.005, 1e-3 * width * 0.005 * 0.005);
+}
+
 TEST_F(ClientRound, MergesSetsOfOtherSizesAndKeepsItsOwnNumber) {
   auto larger = make_client_state({.prompts = {.count = 9}, .head = client.adapter.head},
                                   test::tiny_backbone().geometry(), 4, 1);

@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "train"))
 from oracle import Vit, load, outside_domains, save, train  # noqa: E402
 
 MEAN, STD = np.array([0.485, 0.456, 0.406]), np.array([0.229, 0.224, 0.225])
-PROMPTS = "prompt_embeddings"
+PROMPTS, KEYS = "prompt_embeddings", "pool.keys"
 
 
 def preprocess(pictures, size, patch):
@@ -42,7 +42,7 @@ def mixing_matrix(clients, links):
 
 
 def transport_merge(options, sets, weights, start):
-    """The alternation of the paper's eq. P_subproblem and update_phi over all rows of all sets."""
+    """The alternation of the paper's eq. P_subproblem and update_phi over all rows of all sets: prompts and plan."""
     rows = np.concatenate(sets)
     mass = np.concatenate([np.full(len(s), w / len(s)) for s, w in zip(sets, weights)])
     phi = start
@@ -52,7 +52,14 @@ def transport_merge(options, sets, weights, start):
         plan = np.exp(scores - scores.max(1, keepdims=True))
         plan *= mass[:, None] / plan.sum(1, keepdims=True)
         phi = plan.T @ rows / (plan.sum(0) + options["lambda"])[:, None]
-    return phi
+    return phi, plan
+
+
+def keys_along(plan, sets):
+    """The keys of the prompts that each merged prompt comes from, in their shares of it; a dead prompt's stay."""
+    mass = plan.sum(0)
+    return np.stack([plan[:, i] @ np.concatenate(sets) / mass[i] if mass[i] * len(mass) >= 1e-6 else sets[0][i]
+                     for i in range(len(mass))])
 
 
 def merge_client(options, u, trained, previous, weights):
@@ -63,12 +70,16 @@ def merge_client(options, u, trained, previous, weights):
         return own
     row = weights[senders]
     merged = {}
+    if options["kind"] == "ot":
+        start = previous if options["init"] == "previous" else own[PROMPTS]
+        shares = row if options["weights"] == "mixing" else np.full(len(senders), 1 / len(senders))
+        merged[PROMPTS], plan = transport_merge(options, [trained[v][PROMPTS] for v in senders], shares, start)
+        if KEYS in own:
+            merged[KEYS] = keys_along(plan, [trained[v][KEYS] for v in senders])
     for name, values in own.items():
-        if name == PROMPTS and options["kind"] == "ot":
-            start = previous if options["init"] == "previous" else values
-            shares = row if options["weights"] == "mixing" else np.full(len(senders), 1 / len(senders))
-            merged[name] = transport_merge(options, [trained[v][name] for v in senders], shares, start)
-        elif name == PROMPTS or options["head"] == "average":
+        if name in merged:
+            continue
+        if name == PROMPTS or options["head"] == "average":
             merged[name] = sum(w * trained[v][name] for w, v in zip(row, senders))
         else:
             merged[name] = values
@@ -100,7 +111,7 @@ def federation(vit, case, inputs, patches, queries):
         for u, state in enumerate(states):
             after.update({f"{number + 1}/{u}/{name}": torch.tensor(values) for name, values in state.items()})
     for name in states[0]:
-        if name != PROMPTS:
+        if name not in (PROMPTS, KEYS):
             after[f"network/{name}"] = torch.tensor(np.mean([state[name] for state in states], 0))
     return after
 

@@ -51,6 +51,10 @@ std::vector<Case> cases() {
   add("adam-average", "dfrost", [](RunConfig& c) { c.merge.kind = MergeKind::average; });
   add("sam-transport", "dfedsam", [](RunConfig& c) { c.merge.kind = MergeKind::ot; });
   add("budgets", "dfrost", [](RunConfig& c) { c.prompts.counts = {4, 2, 3}; });
+  add("keys", "dfrost+", [](RunConfig& c) {
+    c.prompts.keys = PoolKeys::separate;
+    c.prompts.similarity_weight = -0.5;
+  });
   add("soft", "dfrost", [](RunConfig& c) {
     c.merge.epsilon = 2;
     c.merge.lambda = 0.05;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "network/mixing_factor.h"
 #include "run/small_federation.h"
 #include "support/support.h"
 
@@ -146,6 +147,62 @@ TEST(Federation, AbsentClientsKeepTheirState) {
     unchanged += federation.clients()[u].state.values == before[u] ? 1 : 0;
   }
   EXPECT_EQ(unchanged, 4u);
+}
+
+TEST(Federation, ADivergedClientKeepsTheStateItHad) {
+  auto config = small_config();
+  config.method.cooperation = Cooperation::none;
+  config.train.optimizer.learning_rate = 1e37;
+  auto federation = make_federation(config);
+  const auto before = federation.values();
+  const auto record = federation.run_round();
+  EXPECT_EQ(record.diverged_clients, 6u);
+  EXPECT_EQ(federation.values(), before);
+  EXPECT_EQ(record.train_loss, 0);
+}
+
+TEST(Federation, RecordsTheErrorOfConsensusAsTheMeanAndAsTheSumOverClients) {
+  auto federation = make_federation(small_config());
+  const auto record = federation.run_round();
+  EXPECT_GT(record.consensus_error, 0);
+  EXPECT_DOUBLE_EQ(record.consensus_error_total, 6 * record.consensus_error);
+}
+
+TEST(Federation, RecordsHowWellThoseMixThatTakePart) {
+  auto config = small_config();
+  config.network.faults.active_clients = 4;
+  auto federation = make_federation(config);
+  for (std::size_t round = 1; round <= 2; ++round) {
+    const auto record = federation.run_round();
+    const auto network = draw_round(federation.topology(), config.network.faults, round);
+    EXPECT_EQ(record.active_mixing_factor, mixing_factor(MixingMatrix(network.graph_of_active())));
+    EXPECT_NEAR(record.active_mixing_factor, 1.0 / 3, 1e-12);  // a ring of four
+    EXPECT_EQ(record.mixing_factor, 1);                        // nothing reaches the two others
+  }
+}
+
+TEST(Federation, MissesNoMessageOfALinkThatFailed) {
+  auto config = small_config();
+  config.network.topology.kind = TopologyKind::full;
+  config.network.faults.link_failure = 0.5;
+  auto federation = make_federation(config);
+  const auto record = federation.run_round();
+  EXPECT_GT(record.failed_edges, 0u);
+  EXPECT_EQ(record.edges + record.failed_edges, 15u);
+  EXPECT_EQ(record.sent_messages, 2 * record.edges);
+  EXPECT_EQ(record.missing_messages, 0u);
+  EXPECT_EQ(record.refused_messages, 0u);
+}
+
+TEST(Federation, CountsDeadPromptsWhateverIsDoneWithThem) {
+  for (const auto dead : {DeadPrompts::paper, DeadPrompts::keep, DeadPrompts::reseed}) {
+    auto config = small_config();
+    config.train.optimizer.learning_rate = 0.5;  // far from where the round began,
+    config.merge.init = MergeInit::previous;     // which is where the merge starts
+    config.merge.dead = dead;
+    auto federation = make_federation(config);
+    EXPECT_GT(federation.run_round().dead_prompts, 0u) << static_cast<int>(dead);
+  }
 }
 
 TEST(Federation, MergesClientsWithDifferentNumbersOfPrompts) {
