@@ -14,12 +14,12 @@ namespace {
 
 using test::Points;
 
-constexpr std::uint64_t kRound = 2;
-constexpr std::size_t kPool = 6;
+constexpr std::uint64_t kKeysRound = 2;
+constexpr std::size_t kPoolSize = 6;
 
 RunConfig config_with_keys() {
   auto config = test::small_config();
-  config.prompts.pool = kPool;
+  config.prompts.pool = kPoolSize;
   config.prompts.count = 3;
   config.prompts.keys = PoolKeys::separate;
   return config;
@@ -44,8 +44,8 @@ void add_noise(MatrixView<float> rows, double scale, RandomStream& random) {
   }
 }
 
-Message message_of(ClientId sender, const ClientState& state) {
-  Message message{.sender = sender, .round = kRound, .tensors = {}};
+Message message_with_keys(ClientId sender, const ClientState& state) {
+  Message message{.sender = sender, .round = kKeysRound, .tensors = {}};
   for (const auto& tensor : tensors_of(state)) {
     message.tensors[tensor.name] = {tensor.shape, {tensor.values.begin(), tensor.values.end()}};
   }
@@ -57,12 +57,12 @@ ClientState merged_with(const Client& client, const std::vector<ClientState>& pe
                         const RunConfig& config) {
   Inbox inbox;
   for (const auto& peer : peers) {
-    inbox.messages.push_back(message_of(static_cast<ClientId>(inbox.messages.size() + 1), peer));
+    inbox.messages.push_back(message_with_keys(static_cast<ClientId>(inbox.messages.size() + 1), peer));
     inbox.weights.push_back(1.0 / static_cast<double>(peers.size() + 1));
   }
   inbox.self_weight = 1.0 / static_cast<double>(peers.size() + 1);
   Client merging = client;
-  const auto report = merge_states(merging, inbox, config, kRound);
+  const auto report = merge_states(merging, inbox, config, kKeysRound);
   EXPECT_TRUE(report.merged);
   EXPECT_GT(report.merge_seconds, 0);
   EXPECT_GT(report.measure_seconds, 0);
@@ -128,7 +128,7 @@ TEST(PoolKeys, DoNotChangeWhenAPeerReordersPromptsAndKeysAlike) {
         add_noise(peer.part(kKeysPart), 0.5, random);
       }
       const auto before = merged_with(client, peers, config);
-      reorder_pool(peers[1], random.permutation(kPool));
+      reorder_pool(peers[1], random.permutation(kPoolSize));
       const auto after = merged_with(client, peers, config);
       expect_same_pool(before, after);
       // They belong to the prompts, not to the head.
@@ -147,7 +147,7 @@ TEST(PoolKeys, OfTheNetworkModelBelongToItsPrompts) {
   std::vector<float> values;
   for (std::size_t u = 0; u < federation.clients().size(); ++u) {
     ClientState own = pool;
-    reorder_pool(own, random.permutation(kPool));
+    reorder_pool(own, random.permutation(kPoolSize));
     values.insert(values.end(), own.values.begin(), own.values.end());
   }
   federation.restore(1, values);  // measures
