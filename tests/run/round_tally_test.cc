@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 #include "run/evaluation.h"
@@ -51,6 +52,9 @@ TEST(RoundTally, TakesTheLossOfThoseThatTrainedAndDidNotDiverge) {
   EXPECT_EQ(record.train_loss, 2.5);
   EXPECT_EQ(record.images, 22u);
   EXPECT_EQ(record.diverged_clients, 2u);
+  RoundRecord of_nobody;
+  tally_training(std::span(reports).subspan(1, 2), of_nobody);
+  EXPECT_TRUE(std::isnan(of_nobody.train_loss));
 }
 
 TEST(RoundTally, AveragesOverMergesAndAddsUpWhatIsCounted) {
