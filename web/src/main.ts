@@ -101,7 +101,8 @@ function start(): void {
     const { runs } = app.report;
     body.hidden = runs.every((run) => run.rounds.length === 0 && !run.about && !run.config);
     body.classList.toggle("no-rounds", runs.every((run) => run.rounds.length === 0));
-    body.classList.toggle("no-figures", runs.every((run) => run.rounds.length === 0 && !run.summary?.final));
+    // One of no rounds has figures all the same: those of its untrained clients.
+    body.classList.toggle("no-figures", runs.every((run) => run.rounds.length === 0 && (run.planned_rounds !== 0 || !run.summary?.final)));
     for (const section of [top, ...sections]) section.update();
     foot.textContent = `Made by ${app.report.generator ?? "dfrost"}. This page is one file and loads nothing.`;
   };
