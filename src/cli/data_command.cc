@@ -74,7 +74,9 @@ DomainSpec spec_of(const DataShowArguments& arguments) {
   DomainSpec spec{.name = arguments.name, .path = arguments.path, .format = arguments.format};
   if (spec.path.empty() && find_dataset_info(spec.name) == nullptr && fs::exists(spec.name)) {
     spec.path = spec.name;
-    spec.name = fs::absolute(spec.path).lexically_normal().filename().string();
+    const auto whole = fs::absolute(spec.path).lexically_normal();
+    spec.name =
+        (whole.has_filename() ? whole : whole.parent_path()).filename().string();  // a slash at the end
   }
   return spec;
 }
