@@ -156,6 +156,8 @@ std::string describe(const Row& row) {
 
 std::optional<PaperFigure> paper_figure(const Settings& settings, const Json& about) {
   if (!about.is_object() || !is_vit_b32(about) || !has_all(settings, required_by_all())) return std::nullopt;
+  // An older run does not have the key, and no limit.
+  if (settings.contains("train.max_steps") && !has(settings, "train.max_steps", 0)) return std::nullopt;
   const auto name = text_at(settings, "method.name").value_or("");
   const auto method = static_cast<std::size_t>(std::ranges::find(kMethods, name) - kMethods.begin());
   if (method == kMethods.size() || !has_all(settings, required_by_method(method))) return std::nullopt;

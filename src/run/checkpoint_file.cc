@@ -17,12 +17,21 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kKept = 2;
 
-std::string checksum_of(std::span<const std::byte> values, const std::string& fingerprint,
-                        const std::string& totals) {
+// Each client's steps, as the metadata has them; empty where optimizers keep nothing.
+std::string steps_text(const FederationState& state) {
+  return state.optimizer_steps.empty() ? "" : nlohmann::json(state.optimizer_steps).dump();
+}
+
+std::string checksum_of(const RunCheckpoint& checkpoint, const std::string& totals) {
+  const FederationState& state = checkpoint.state;
   ContentHash hash;
-  hash.add(values);
-  hash.add(std::span(fingerprint));
+  hash.add(std::span(state.values));
+  hash.add(std::span(checkpoint.fingerprint));
   hash.add(std::span(totals));
+  if (const std::string steps = steps_text(state); !steps.empty()) {
+    hash.add(std::span(state.optimizer_values));
+    hash.add(std::span(steps));
+  }
   return hash.hex();
 }
 
@@ -55,16 +64,19 @@ RunCheckpoint read_checkpoint(const fs::path& path) {
     return found->second;
   };
   RunCheckpoint checkpoint;
-  const auto& values = file.content().at("values");
-  if (checksum_of(values.bytes, text("fingerprint"), text("totals")) != text("checksum")) {
-    throw Error(ErrorCode::data_loss, "the checkpoint's checksum does not fit its content").at(path.string());
-  }
-  checkpoint.values = read_floats(values, "values");
   checkpoint.fingerprint = text("fingerprint");
+  checkpoint.state.values = read_floats(file.content().at("values"), "values");
   try {
     checkpoint.totals = totals_from_json(nlohmann::ordered_json::parse(text("totals")));
+    if (file.content().contains("optimizer")) {
+      checkpoint.state.optimizer_values = read_floats(file.content().at("optimizer"), "optimizer");
+      nlohmann::json::parse(text("optimizer_steps")).get_to(checkpoint.state.optimizer_steps);
+    }
   } catch (const nlohmann::json::exception&) {
-    throw Error(ErrorCode::data_loss, "the checkpoint's totals cannot be read").at(path.string());
+    throw Error(ErrorCode::data_loss, "the checkpoint's totals or steps cannot be read").at(path.string());
+  }
+  if (checksum_of(checkpoint, text("totals")) != text("checksum")) {
+    throw Error(ErrorCode::data_loss, "the checkpoint's checksum does not fit its content").at(path.string());
   }
   checkpoint.round = checkpoint.totals.rounds;
   return checkpoint;
@@ -74,12 +86,17 @@ RunCheckpoint read_checkpoint(const fs::path& path) {
 
 void write_checkpoint(const fs::path& folder, const RunCheckpoint& checkpoint) {
   fs::create_directories(folder);
-  const FloatTensor values{"values", {checkpoint.values.size()}, checkpoint.values};
+  const FederationState& state = checkpoint.state;
   const std::string totals = to_json(checkpoint.totals).dump();
-  write_safetensors(folder / fmt::format("round-{:06}.safetensors", checkpoint.round), std::span(&values, 1),
-                    {{"checksum", checksum_of(std::as_bytes(values.values), checkpoint.fingerprint, totals)},
-                     {"fingerprint", checkpoint.fingerprint},
-                     {"totals", totals}});
+  std::vector<FloatTensor> tensors = {{"values", {state.values.size()}, state.values}};
+  SafetensorsMetadata metadata = {{"checksum", checksum_of(checkpoint, totals)},
+                                  {"fingerprint", checkpoint.fingerprint},
+                                  {"totals", totals}};
+  if (std::string steps = steps_text(state); !steps.empty()) {
+    tensors.push_back({"optimizer", {state.optimizer_values.size()}, state.optimizer_values});
+    metadata.emplace("optimizer_steps", std::move(steps));
+  }
+  write_safetensors(folder / fmt::format("round-{:06}.safetensors", checkpoint.round), tensors, metadata);
   const auto files = checkpoints_in(folder);
   std::error_code ignored;
   for (std::size_t i = kKept; i < files.size(); ++i) fs::remove(files[i], ignored);

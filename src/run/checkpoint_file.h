@@ -1,7 +1,7 @@
-// A run's state on disk after a round: all clients' values, the totals so far, and what they belong to, in
+// A run's state on disk after a round: the federation's state, the totals so far, and what they belong to, in
 // one safetensors file with a checksum, written atomically. The last two are kept, so that one that cannot be
-// read costs a round, not the run. Optimizers start fresh each round and random streams are named by the
-// round: nothing else needs saving.
+// read costs a round, not the run. Tensors `values` and, only where optimizers keep what they remember,
+// `optimizer`, with each client's steps in the metadata: laid out as run/federation_state.h says.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "run/federation_state.h"
 #include "run/record.h"
 
 namespace dfrost {
@@ -18,7 +19,7 @@ struct RunCheckpoint {
   std::size_t round = 0;
   std::string fingerprint;  // of what decides its values: config, backbone, data
   RunTotals totals;
-  std::vector<float> values;
+  FederationState state;
 };
 
 void write_checkpoint(const std::filesystem::path& folder, const RunCheckpoint& checkpoint);

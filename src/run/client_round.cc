@@ -80,10 +80,14 @@ TrainReport train_client(Client& client, const SampleSource& samples, const RunC
   client.previous_prompts.assign(prompts.data(), prompts.data() + prompts.rows() * prompts.cols());
   if (samples.size() == 0) return {};
   const auto before = client.state.values;
+  const auto optimizer_before = client.state.optimizer;  // empty where it starts fresh
   const auto summary = local_update(client.adapter, client.state, samples, config.train,
                                     {config.run.seed, client.id, round}, workspace);
   // What is not a number would spread to every neighbour.
-  if (!summary.finite) client.state.values = before;
+  if (!summary.finite) {
+    client.state.values = before;
+    client.state.optimizer = optimizer_before;
+  }
   return {summary.epoch_loss.empty() ? 0 : summary.epoch_loss.back(), summary.images, !summary.finite};
 }
 

@@ -46,9 +46,18 @@ std::vector<ConfigKey> train_keys() {
       {.section = "train",
        .name = "optimizer",
        .field = word(DFROST_AT(train.optimizer.kind), words({OptimizerKind::adam, OptimizerKind::sgd})),
-       .comment = "starts fresh each round, since the merge changes what a prompt is",
+       .comment = "what makes a step of a gradient: Adam, or SGD with or without momentum",
        .explanation = "",
        .paper = "appendix, Hyperparameter Settings"},
+      {.section = "train",
+       .name = "optimizer_state",
+       .field =
+           word(DFROST_AT(train.optimizer_state), words({OptimizerMemory::fresh, OptimizerMemory::kept})),
+       .comment = "moments and steps of a client: start at zero each round, or go on",
+       .explanation =
+           "The paper does not say which. A merge changes what a prompt is, and so what moments kept by "
+           "index belong to. What is kept stays the client's own, is part of checkpoints and takes as much "
+           "memory as the trained values once (momentum) or twice (Adam). Plain SGD has none."},
       {.section = "train",
        .name = "learning_rate",
        .field = positive(DFROST_AT(train.optimizer.learning_rate)),
@@ -94,6 +103,14 @@ std::vector<ConfigKey> train_keys() {
        .comment = "passes over a client's pictures in a round",
        .explanation = "",
        .paper = "§Experiment Setup: 5; D-PSGD 1"},
+      {.section = "train",
+       .name = "max_steps",
+       .field = count(DFROST_AT(train.max_steps)),
+       .comment = "batches of a client in a round, at most: its passes end there; 0: no limit",
+       .explanation =
+           "With `name = \"d-psgd\"`, 1 is the other reading of the paper, which says one mini-batch as well "
+           "as one epoch. Each round has an order of its own, so that in time all pictures are seen.",
+       .paper = "appendix, Decentralized Federated Learning Baselines: one mini-batch in D-PSGD"},
       {.section = "train",
        .name = "mask",
        .field = word(DFROST_AT(train.mask), words({ClassMask::domain, ClassMask::none})),

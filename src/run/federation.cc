@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/stopwatch.h"
-#include "dfrost/error.h"
 #include "dfrost/measure.h"
 #include "dfrost/wasserstein.h"
 #include "network/mixing_factor.h"
@@ -271,24 +270,10 @@ EvaluationRecord Federation::evaluate_all(const ProgressCallback& progress) {
   return summarize_scores(pool_, chosen, samples.size(), evaluations);
 }
 
-std::vector<float> Federation::values() const {
-  std::vector<float> all;
-  for (const auto& client : clients_)
-    all.insert(all.end(), client.state.values.begin(), client.state.values.end());
-  return all;
-}
+FederationState Federation::state() const { return gather_state(clients_, config_.train.optimizer_state); }
 
-void Federation::restore(std::size_t round, std::span<const float> values) {
-  std::size_t expected = 0;
-  for (const auto& client : clients_) expected += client.state.values.size();
-  if (values.size() != expected) {
-    throw Error(ErrorCode::data_loss,
-                "the checkpoint holds another number of values than this federation trains");
-  }
-  for (auto& client : clients_) {
-    std::ranges::copy(values.first(client.state.values.size()), client.state.values.begin());
-    values = values.subspan(client.state.values.size());
-  }
+void Federation::restore(std::size_t round, const FederationState& state) {
+  scatter_state(state, config_.train, clients_);
   round_ = round;
   RoundRecord unused;
   measure(unused);  // the network model follows from the clients

@@ -16,6 +16,7 @@
 #include "partition/partition.h"
 #include "run/client_round.h"
 #include "run/config.h"
+#include "run/federation_state.h"
 #include "run/pooled_samples.h"
 #include "run/record.h"
 
@@ -51,10 +52,9 @@ class Federation {
   // Barycenter prompts and mean head, as of the last measurement.
   const Client& network_model() const { return network_model_; }
 
-  // All trained values of all clients, one after the other: with the round, all there is to save.
-  std::vector<float> values() const;
-  // Throws (data_loss) when the number of values does not fit.
-  void restore(std::size_t round, std::span<const float> values);
+  FederationState state() const;
+  // Throws (data_loss) when it is not the state of a federation such as this one.
+  void restore(std::size_t round, const FederationState& state);
 
  private:
   RoundNetwork draw_network() const;

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include "base/content_hash.h"
-#include "run/config_file.h"
 #include "run/config_key.h"
 
 namespace dfrost {
@@ -25,6 +24,13 @@ RunConfig deciding_settings(RunConfig config, Precision precision) {
   return config;
 }
 
+// Values alone: to explain a key in other words changes no result.
+std::string settings_text(const RunConfig& config) {
+  std::string text;
+  for (const auto& key : config_keys()) text += key.full_name() + "=" + toml_value(key, config) + "\n";
+  return text;
+}
+
 // A file beside the checkpoint may say it, and be another one tomorrow.
 std::string picture_text(const Preprocessing& how) {
   return fmt::format("{} {} {} {} {} {}", how.resize, how.stretch, static_cast<int>(how.filter), how.crop,
@@ -37,7 +43,7 @@ std::string result_fingerprint(const RunConfig& config, const std::string& weigh
                                const Preprocessing& preprocessing, const Federation& federation) {
   const PooledSet& pool = federation.pool();
   ContentHash hash;
-  const std::string settings = to_toml(deciding_settings(config, precision));
+  const std::string settings = settings_text(deciding_settings(config, precision));
   hash.add(std::span(settings));
   hash.add(std::span(weights));
   const std::string pictures = picture_text(preprocessing);

@@ -51,10 +51,10 @@ Error other_run(const fs::path& folder, const RunConfig& config, Precision preci
                         change->key, change->before, change->now),
             fmt::format("resume with the settings of its config.toml, or {}", kStartAnew)};
   }
-  return {
-      ErrorCode::failed_precondition,
-      "the run's settings are the same, but its pictures, its backbone or a listed file have changed since",
-      fmt::format("put back the files that it was started with, or {}", kStartAnew)};
+  return {ErrorCode::failed_precondition,
+          "the run's settings are the same, but its pictures, its backbone or a listed file have changed "
+          "since, or dfrost has",
+          fmt::format("put back what it was started with, or {}", kStartAnew)};
 }
 
 std::optional<RunCheckpoint> checkpoint_to_resume(const fs::path& folder, RunObserver& observer) {
@@ -165,7 +165,7 @@ class Saver {
 
   void after_round(const RunTotals& totals) {
     const std::size_t done = federation_.rounds_done(), every = config_.run.checkpoint_every;
-    unsaved_ = {done, fingerprint_, totals, federation_.values()};
+    unsaved_ = {done, fingerprint_, totals, federation_.state()};
     if (done == config_.run.rounds || (every > 0 && done % every == 0)) save();
   }
 
@@ -242,7 +242,7 @@ RunResult run_logged(const RunConfig& config, const RunOptions& options, RunLog&
       if (checkpoint->fingerprint != fingerprint) {
         throw other_run(options.folder, config, backbone->precision()).at(options.folder.string());
       }
-      federation.restore(checkpoint->round, checkpoint->values);
+      federation.restore(checkpoint->round, checkpoint->state);
       result.totals = checkpoint->totals;
       resumed_after = checkpoint->round;
       log.on_note(fmt::format("resumed after round {}", checkpoint->round));

@@ -53,7 +53,7 @@ StateLayout layout_of(const AdapterOptions& adapter, const Geometry& geometry) {
 
 ClientState make_client_state(const AdapterOptions& adapter, const Geometry& geometry, Seed seed,
                               std::uint64_t client) {
-  ClientState state{layout_of(adapter, geometry), {}};
+  ClientState state{.layout = layout_of(adapter, geometry), .values = {}};
   state.values.resize(state.layout.size());
   const double prompt_bound = std::sqrt(6.0 / static_cast<double>(geometry.patch_values() + geometry.width));
   std::size_t inputs = 0;  // of the linear map whose weight came last; its bias follows it

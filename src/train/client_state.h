@@ -1,6 +1,6 @@
 // What a client trains and exchanges, as named parts of one contiguous fp32 buffer: optimizers, SAM, averages
-// and checkpoints work on the whole span, heads and merges on the parts. Gradients have the same layout.
-// Parts:
+// and checkpoints work on the whole span, heads and merges on the parts. Gradients have the same layout, and
+// so has what its optimizer remembers, which is the client's own. Parts:
 //   prompt_embeddings [pool, d]     head.I.weight [outputs, inputs], head.I.bias [outputs], I = 0, 1, …
 //   pool.projection [d, d], pool.keys [pool, d]: with a pool, the second where keys are separate
 // The first values depend on the seed, the part and, for independent prompts, the client: never on order.
@@ -16,6 +16,7 @@
 #include "base/tensor.h"
 #include "dfrost/matrix_view.h"
 #include "train/adapter.h"
+#include "train/optimizer.h"
 
 namespace dfrost {
 
@@ -55,6 +56,7 @@ MatrixView<T> part_of(const StateLayout& layout, std::span<T> values, std::strin
 struct ClientState {
   StateLayout layout;
   std::vector<float> values;
+  OptimizerState optimizer = {};  // with OptimizerMemory::kept, once it has trained; else empty
 
   MatrixView<const float> part(std::string_view name) const {
     return part_of(layout, std::span(values), name);

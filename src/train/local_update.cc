@@ -9,7 +9,7 @@ namespace dfrost {
 namespace {
 
 double take_step(const AdapterOptions& adapter, ClientState& state, const TrainOptions& options,
-                 Workspace& workspace) {
+                 OptimizerState& optimizer, Workspace& workspace) {
   const double loss = differentiate_batch(adapter, state, options.mask, workspace);
   if (options.optimizer.sam_radius > 0) {
     workspace.before_ascent = state.values;
@@ -17,7 +17,7 @@ double take_step(const AdapterOptions& adapter, ClientState& state, const TrainO
     differentiate_batch(adapter, state, options.mask, workspace);
     state.values.swap(workspace.before_ascent);
   }
-  workspace.optimizer.step(workspace.gradient, state.values);
+  descend(options.optimizer, workspace.gradient, optimizer, state.values);
   return loss;
 }
 
@@ -26,6 +26,22 @@ void prepare_dropout(const HeadOptions& head, const RandomKey& key, std::size_t 
   const std::size_t hidden = head_layers(head, workspace.backbone.geometry()).front().outputs;
   workspace.dropout.resize(workspace.targets.size(), hidden);
   draw_dropout(key, step, head.dropout, workspace.dropout);
+}
+
+// Where nothing is kept all clients of a worker share its memory, one after the other.
+OptimizerState& begin_optimizer(const TrainOptions& options, ClientState& state, Workspace& workspace) {
+  const bool kept = options.optimizer_state == OptimizerMemory::kept;
+  OptimizerState& optimizer = kept ? state.optimizer : workspace.optimizer;
+  if (!kept || optimizer.steps == 0) optimizer.start(options.optimizer, state.values.size());
+  if (!optimizer.fits(options.optimizer, state.values.size())) {
+    throw Error(ErrorCode::failed_precondition,
+                "what the client's optimizer remembers is not of this adapter");
+  }
+  return optimizer;
+}
+
+bool all_finite(std::span<const float> values) {
+  return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
 }
 
 }  // namespace
@@ -43,23 +59,28 @@ LocalUpdateSummary local_update(const AdapterOptions& adapter, ClientState& stat
                                 const TrainOptions& options, const RandomKey& key, Workspace& workspace) {
   options.validate();
   require_fit(state, adapter, workspace.backbone.geometry());
-  workspace.optimizer.start(options.optimizer, state.values.size());
+  OptimizerState& optimizer = begin_optimizer(options, state, workspace);
   RandomStream stream = data_order(key);
   LocalUpdateSummary summary;
-  for (std::size_t epoch = 0; epoch < options.epochs; ++epoch) {
+  const auto may_go_on = [&] { return options.max_steps == 0 || summary.steps < options.max_steps; };
+  for (std::size_t epoch = 0; epoch < options.epochs && may_go_on(); ++epoch) {
     const auto order = stream.permutation(source.size());
+    const std::size_t seen_before = summary.images;
     double loss = 0;
-    for (std::size_t first = 0; first < order.size(); first += options.batch) {
+    for (std::size_t first = 0; first < order.size() && may_go_on(); first += options.batch) {
       const auto samples = std::span(order).subspan(first, std::min(options.batch, order.size() - first));
       load_batch(adapter, source, samples, workspace);
       prepare_dropout(adapter.head, key, summary.steps, workspace);
-      loss += take_step(adapter, state, options, workspace) * static_cast<double>(samples.size());
+      loss += take_step(adapter, state, options, optimizer, workspace) * static_cast<double>(samples.size());
       ++summary.steps;
       summary.images += samples.size();
     }
-    summary.epoch_loss.push_back(order.empty() ? 0.0 : loss / static_cast<double>(order.size()));
+    const std::size_t seen = summary.images - seen_before;
+    summary.epoch_loss.push_back(seen == 0 ? 0.0 : loss / static_cast<double>(seen));
   }
-  summary.finite = std::ranges::all_of(state.values, [](float value) { return std::isfinite(value); });
+  // A square that overflowed stands still without being seen in the values; kept, it would do so for good.
+  summary.finite =
+      all_finite(state.values) && all_finite(state.optimizer.first) && all_finite(state.optimizer.second);
   return summary;
 }
 

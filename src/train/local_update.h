@@ -1,6 +1,7 @@
 // LocalUpdate: what one client does between two merges. Epochs of shuffled mini-batches, the last of which
-// may be smaller; the optimizer starts fresh. Runs on the calling thread alone, since clients run side by
-// side, and everything random in it comes from the key: same key, state and data, same bytes.
+// may be smaller, or only the first few of them; the optimizer starts fresh, or goes on. Runs on the calling
+// thread alone, since clients run side by side, and everything random in it comes from the key: same key,
+// state and data, same bytes.
 #pragma once
 
 #include <vector>
@@ -16,18 +17,21 @@ namespace dfrost {
 
 struct TrainOptions {
   OptimizerOptions optimizer = {};
-  std::size_t batch = 16;  // images per step
-  std::size_t epochs = 5;  // passes over the client's data in a round
+  OptimizerMemory optimizer_state = OptimizerMemory::fresh;
+  std::size_t batch = 16;     // images per step
+  std::size_t epochs = 5;     // passes over the client's data in a round
+  std::size_t max_steps = 0;  // batches in a round, at most: the passes end there; 0: no limit
   ClassMask mask = ClassMask::domain;
 
   void validate() const;
 };
 
 struct LocalUpdateSummary {
-  std::vector<double> epoch_loss;  // mean over the images of each epoch, before the step that saw them
+  std::vector<double> epoch_loss;  // mean over the images seen in each epoch, before the step that saw them
   std::size_t steps = 0;
-  std::size_t images = 0;  // seen, each once per epoch
-  bool finite = true;      // every trained value still is a number: false means that training diverged
+  std::size_t images = 0;  // seen, each at most once per epoch
+  // Every trained value, and what is kept of the optimizer, still is a number: else training diverged.
+  bool finite = true;
 };
 
 // The data order: one permutation of the samples per epoch, drawn one after the other.

@@ -19,6 +19,33 @@ void require(bool holds, const char* place, double value, const char* rule) {
   if (!holds) throw Error(ErrorCode::invalid_argument, fmt::format("{} is not {}", value, rule)).at(place);
 }
 
+void step_sgd(const OptimizerOptions& options, std::span<const float> gradient, OptimizerState& state,
+              std::span<float> values) {
+  const auto rate = static_cast<float>(options.learning_rate);
+  auto& velocity = state.first;
+  if (velocity.empty()) return add_scaled(-rate, gradient, values);
+  const auto momentum = static_cast<float>(options.momentum);
+  for (std::size_t i = 0; i < values.size(); ++i) velocity[i] = momentum * velocity[i] + gradient[i];
+  add_scaled(-rate, velocity, values);
+}
+
+void step_adam(const OptimizerOptions& options, std::span<const float> gradient, OptimizerState& state,
+               std::span<float> values) {
+  const auto beta1 = static_cast<float>(options.beta1), rest1 = static_cast<float>(1.0 - options.beta1);
+  const auto beta2 = static_cast<float>(options.beta2), rest2 = static_cast<float>(1.0 - options.beta2);
+  const auto time = static_cast<double>(state.steps);
+  const auto rate = static_cast<float>(options.learning_rate / (1.0 - std::pow(options.beta1, time)));
+  const auto root_scale = static_cast<float>(1.0 / std::sqrt(1.0 - std::pow(options.beta2, time)));
+  const auto epsilon = static_cast<float>(options.epsilon);
+  auto &first = state.first, &second = state.second;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const float g = gradient[i];
+    first[i] = beta1 * first[i] + rest1 * g;
+    second[i] = beta2 * second[i] + rest2 * g * g;
+    values[i] -= rate * first[i] / (std::sqrt(second[i]) * root_scale + epsilon);
+  }
+}
+
 }  // namespace
 
 std::string_view to_string(OptimizerKind kind) { return word_of(kOptimizerKinds, kind); }
@@ -38,42 +65,34 @@ void OptimizerOptions::validate() const {
           "zero or a positive number");
 }
 
-void Optimizer::start(const OptimizerOptions& options, std::size_t size) {
+std::string_view to_string(OptimizerMemory memory) {
+  return memory == OptimizerMemory::fresh ? "fresh" : "kept";
+}
+
+std::size_t remembered_vectors(const OptimizerOptions& options) {
+  if (options.kind == OptimizerKind::adam) return 2;
+  return options.momentum > 0 ? 1 : 0;
+}
+
+void OptimizerState::start(const OptimizerOptions& options, std::size_t size) {
   options.validate();
-  options_ = options;
-  steps_ = 0;
-  const bool adam = options.kind == OptimizerKind::adam;
-  first_.assign(adam || options.momentum > 0 ? size : 0, 0.0f);
-  second_.assign(adam ? size : 0, 0.0f);
+  steps = 0;
+  const std::size_t vectors = remembered_vectors(options);
+  first.assign(vectors > 0 ? size : 0, 0.0f);
+  second.assign(vectors > 1 ? size : 0, 0.0f);
 }
 
-void Optimizer::step(std::span<const float> gradient, std::span<float> values) {
-  assert(gradient.size() == values.size());
-  ++steps_;
-  options_.kind == OptimizerKind::adam ? step_adam(gradient, values) : step_sgd(gradient, values);
+bool OptimizerState::fits(const OptimizerOptions& options, std::size_t size) const {
+  const std::size_t vectors = remembered_vectors(options);
+  return first.size() == (vectors > 0 ? size : 0) && second.size() == (vectors > 1 ? size : 0);
 }
 
-void Optimizer::step_sgd(std::span<const float> gradient, std::span<float> values) {
-  const auto rate = static_cast<float>(options_.learning_rate);
-  if (first_.empty()) return add_scaled(-rate, gradient, values);
-  const auto momentum = static_cast<float>(options_.momentum);
-  for (std::size_t i = 0; i < values.size(); ++i) first_[i] = momentum * first_[i] + gradient[i];
-  add_scaled(-rate, first_, values);
-}
-
-void Optimizer::step_adam(std::span<const float> gradient, std::span<float> values) {
-  const auto beta1 = static_cast<float>(options_.beta1), rest1 = static_cast<float>(1.0 - options_.beta1);
-  const auto beta2 = static_cast<float>(options_.beta2), rest2 = static_cast<float>(1.0 - options_.beta2);
-  const auto time = static_cast<double>(steps_);
-  const auto rate = static_cast<float>(options_.learning_rate / (1.0 - std::pow(options_.beta1, time)));
-  const auto root_scale = static_cast<float>(1.0 / std::sqrt(1.0 - std::pow(options_.beta2, time)));
-  const auto epsilon = static_cast<float>(options_.epsilon);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const float g = gradient[i];
-    first_[i] = beta1 * first_[i] + rest1 * g;
-    second_[i] = beta2 * second_[i] + rest2 * g * g;
-    values[i] -= rate * first_[i] / (std::sqrt(second_[i]) * root_scale + epsilon);
-  }
+void descend(const OptimizerOptions& options, std::span<const float> gradient, OptimizerState& state,
+             std::span<float> values) {
+  assert(gradient.size() == values.size() && state.fits(options, values.size()));
+  ++state.steps;
+  options.kind == OptimizerKind::adam ? step_adam(options, gradient, state, values)
+                                      : step_sgd(options, gradient, state, values);
 }
 
 void ascend_adaptively(std::span<const float> gradient, double radius, std::span<float> values) {

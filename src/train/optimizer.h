@@ -1,8 +1,10 @@
 // SGD with momentum and Adam over one span of values, with PyTorch's semantics, and the adaptive SAM ascent
-// that may go before either. State starts at zero each round: the merge changes what a prompt is.
+// that may go before either. What an optimizer remembers from step to step is a value of its own, laid out as
+// what it trains: it starts at zero each round, or is kept from a client's round to its next.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -28,21 +30,31 @@ struct OptimizerOptions {
   void validate() const;
 };
 
-class Optimizer {
- public:
-  // A fresh start for `size` values; keeps the memory of an earlier one.
+struct OptimizerState {
+  std::uint64_t steps = 0;    // taken
+  std::vector<float> first;   // momentum, or Adam's mean gradient; empty for plain SGD
+  std::vector<float> second;  // Adam's mean square; empty for SGD
+
+  // As if no step had been taken, for `size` values; reuses the allocation of an earlier start.
   void start(const OptimizerOptions& options, std::size_t size);
-  void step(std::span<const float> gradient, std::span<float> values);
-
- private:
-  void step_sgd(std::span<const float> gradient, std::span<float> values);
-  void step_adam(std::span<const float> gradient, std::span<float> values);
-
-  OptimizerOptions options_;
-  std::size_t steps_ = 0;
-  std::vector<float> first_;   // momentum, or Adam's mean gradient
-  std::vector<float> second_;  // Adam's mean square
+  // Whether it was started for these.
+  bool fits(const OptimizerOptions& options, std::size_t size) const;
+  bool operator==(const OptimizerState&) const = default;
 };
+
+// How many vectors as long as the trained values an optimizer remembers: 2 for Adam, 1 for momentum, 0 else.
+std::size_t remembered_vectors(const OptimizerOptions& options);
+
+// What a client's optimizer remembers when a round begins.
+enum class OptimizerMemory {
+  fresh,  // nothing: the merge has changed what a prompt is
+  kept,   // what it did at the end of the client's own round before, by index; never sent or merged
+};
+std::string_view to_string(OptimizerMemory memory);
+
+// One step down the gradient, from a state that fits.
+void descend(const OptimizerOptions& options, std::span<const float> gradient, OptimizerState& state,
+             std::span<float> values);
 
 // w += radius · w²∘g / ‖ |w|∘g ‖₂ over all values (adaptive SAM, Kwon et al. 2021). Nothing where the
 // gradient vanishes. The way back is the caller's copy of w, exact to the bit.

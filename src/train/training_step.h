@@ -37,7 +37,7 @@ struct Workspace {
   // The update.
   std::vector<float> gradient;  // laid out as the client's values
   std::vector<float> before_ascent;
-  Optimizer optimizer;
+  OptimizerState optimizer;  // of a round that starts fresh
 };
 
 void load_batch(const AdapterOptions& adapter, const SampleSource& source,

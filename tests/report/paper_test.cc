@@ -88,6 +88,7 @@ TEST(PaperFigure, IsNotClaimedForAnotherSetting) {
       [](RunConfig& c) { c.merge.kind = MergeKind::average; },
       [](RunConfig& c) { c.merge.epsilon = 0.1; },
       [](RunConfig& c) { c.train.epochs = 1; },
+      [](RunConfig& c) { c.train.max_steps = 1; },
       [](RunConfig& c) { c.network.topology.degree = 4; },
       [](RunConfig& c) { c.network.faults.link_failure = 0.1; },
       [](RunConfig& c) { c.data.train_per_domain = 2000; },

@@ -11,7 +11,10 @@ namespace dfrost {
 namespace {
 
 RunCheckpoint checkpoint_of_round(std::size_t round) {
-  RunCheckpoint checkpoint{round, "print", {}, {1.5f, -2.0f, static_cast<float>(round)}};
+  RunCheckpoint checkpoint{.round = round,
+                           .fingerprint = "print",
+                           .totals = {},
+                           .state = {{1.5f, -2.0f, static_cast<float>(round)}, {}, {}}};
   checkpoint.totals.rounds = round;
   checkpoint.totals.seconds.train = 1.0 / 3.0;
   checkpoint.totals.sent_bytes = (std::uint64_t{1} << 60) + 1;
@@ -26,10 +29,47 @@ TEST(RunCheckpoint, ComesBackAsItWasAndTheLastTwoAreKept) {
   ASSERT_TRUE(found.checkpoint);
   const auto expected = checkpoint_of_round(10);
   EXPECT_EQ(found.checkpoint->round, 10u);
-  EXPECT_EQ(found.checkpoint->values, expected.values);
+  EXPECT_EQ(found.checkpoint->state, expected.state);
   EXPECT_EQ(found.checkpoint->fingerprint, "print");
   EXPECT_EQ(found.checkpoint->totals.seconds.train, expected.totals.seconds.train);
   EXPECT_EQ(found.checkpoint->totals.sent_bytes, expected.totals.sent_bytes);
+}
+
+TEST(RunCheckpoint, HoldsWhatOptimizersKeepAndNothingOfThemWhereTheyStartFresh) {
+  const test::TemporaryFolder folder;
+  write_checkpoint(folder.path(), checkpoint_of_round(1));
+  EXPECT_EQ(read_text_file(folder / "round-000001.safetensors").find("optimizer"), std::string::npos);
+  auto kept = checkpoint_of_round(2);
+  kept.state.optimizer_steps = {0, (std::uint64_t{1} << 60) + 1};
+  // Plain SGD counts its steps and remembers nothing else.
+  for (const auto& values : {std::vector<float>{0.25f, -1e-30f}, std::vector<float>{}}) {
+    kept.state.optimizer_values = values;
+    write_checkpoint(folder.path(), kept);
+    const auto found = newest_checkpoint(folder.path());
+    ASSERT_TRUE(found.checkpoint) << found.damaged.front();
+    EXPECT_EQ(found.checkpoint->state, kept.state);
+  }
+}
+
+TEST(RunCheckpoint, IsDamagedWhereWhatAnOptimizerKeptWasChanged) {
+  const test::TemporaryFolder folder;
+  auto kept = checkpoint_of_round(7);
+  kept.state.optimizer_steps = {31, 41};
+  kept.state.optimizer_values = {0.25f, 0.5f};
+  write_checkpoint(folder.path(), kept);
+  const auto path = folder / "round-000007.safetensors";
+  const auto whole = read_text_file(path);
+  const float changed = 0.25f;
+  const auto moment = whole.find(std::string(reinterpret_cast<const char*>(&changed), sizeof changed));
+  for (const auto& place : {whole.find("31,41"), moment, whole.find("optimizer\":{")}) {
+    ASSERT_NE(place, std::string::npos);
+    auto text = whole;
+    text[place] = static_cast<char>(text[place] + 1);
+    write_file_atomically(path, text);
+    const auto found = newest_checkpoint(folder.path());
+    EXPECT_FALSE(found.checkpoint) << place;
+    EXPECT_EQ(found.damaged.size(), 1u);
+  }
 }
 
 TEST(RunCheckpoint, IsTheNewestByNumberAlsoWhereThatGrowsADigit) {

@@ -40,6 +40,7 @@ const std::vector<Effect> kEffects = {
     {"method.name", "d-psgd", {}},
     {"method.cooperation", "none", {}},
     {"train.optimizer", "sgd", {}},
+    {"train.optimizer_state", "kept", {}},
     {"train.learning_rate", "0.02", {}},
     {"train.momentum", "0.5", {"train.optimizer=sgd"}},
     {"train.beta1", "0.5", {}},
@@ -48,6 +49,7 @@ const std::vector<Effect> kEffects = {
     {"train.sam_radius", "0.1", {}},
     {"train.batch", "3", {}},
     {"train.epochs", "2", {}},
+    {"train.max_steps", "1", {}},
     {"train.mask", "none", {}},
     {"prompts.count", "3", {}},
     {"prompts.counts", "[4, 2]", {}},
@@ -136,7 +138,7 @@ std::string outcome_of(std::vector<std::string> overrides) {
       outcome += json.dump() + fmt::format(" {}\n", record.merge_views.size());
     }
     ContentHash hash;
-    const auto values = federation.values();
+    const auto values = federation.state().values;
     hash.add(std::span(values));
     return outcome + hash.hex();
   } catch (const Error& error) {

@@ -85,14 +85,14 @@ Federation make(const RunConfig& config) {
 
 // Prompts larger than their first size, at which features hardly depend on them.
 void enlarge_prompts(Federation& federation) {
-  auto values = federation.values();
+  auto state = federation.state();
   std::size_t first = 0;
   for (const auto& client : federation.clients()) {
     const auto& part = client.state.layout.at(kPromptPart);
-    for (std::size_t i = 0; i < part.size; ++i) values[first + part.offset + i] *= 5;
+    for (std::size_t i = 0; i < part.size; ++i) state.values[first + part.offset + i] *= 5;
     first += client.state.values.size();
   }
-  federation.restore(0, values);
+  federation.restore(0, state);
 }
 
 // All factors that a client's round draws, [steps, batch, hidden].

@@ -154,7 +154,7 @@ TEST(Federation, IsTheSameWhoeverLooks) {
     config.diagnostics.merge_views = views;
     auto federation = test::make_federation(config);
     EXPECT_EQ(federation.run_round().merge_views.size(), std::min<std::size_t>(6, 2 * views));
-    return federation.values();
+    return federation.state().values;
   };
   EXPECT_EQ(values(0), values(9));
 }

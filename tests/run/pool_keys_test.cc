@@ -150,7 +150,7 @@ TEST(PoolKeys, OfTheNetworkModelBelongToItsPrompts) {
     reorder_pool(own, random.permutation(kPoolSize));
     values.insert(values.end(), own.values.begin(), own.values.end());
   }
-  federation.restore(1, values);  // measures
+  federation.restore(1, {.values = values, .optimizer_steps = {}, .optimizer_values = {}});  // measures
   expect_same_pool(federation.network_model().state, pool);
 }
 

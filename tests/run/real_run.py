@@ -1,7 +1,8 @@
 """`dfrost run` on real pictures with a real backbone, as a user would run it.
 
     real_run.py DFROST SHARED_DATA learns   loss falls; D-FROST beats the untrained model and clients on their own
-    real_run.py DFROST SHARED_DATA survives one thread = two threads = killed three times and resumed, byte for byte
+    real_run.py DFROST SHARED_DATA survives one thread = two threads = killed three times and resumed, byte for byte;
+                                            so with Adam or momentum that is kept from round to round
     real_run.py DFROST SHARED_DATA used     eval repeats the run's own figures, predict names classes, also of copies
 
 Two domains (notMNIST letters, SVHN digits), four clients, DeiT-Tiny at a small input size to keep it short.
@@ -48,6 +49,7 @@ name = "{method}"
 [train]
 learning_rate = 0.01
 epochs = {epochs}
+optimizer_state = "{state}"
 [prompts]
 count = 5
 [evaluate]
@@ -63,7 +65,8 @@ folder = tempfile.TemporaryDirectory()
 
 
 def config(name, **settings):
-    values = {"rounds": 3, "threads": 2, "train": 120, "method": "dfrost", "epochs": 3, "every": 1, **settings}
+    values = {"rounds": 3, "threads": 2, "train": 120, "method": "dfrost", "epochs": 3, "every": 1, "state": "fresh",
+              **settings}
     path = os.path.join(folder.name, name + ".toml")
     with open(path, "w") as file:
         file.write(CONFIG.format(name=name, data=data, **values))
@@ -104,8 +107,9 @@ def adapters(name):
     return path, sorted(os.listdir(path))
 
 
-def killed_three_times(path, took):
+def killed_three_times(name, took, **settings):
     """A run that takes about `took` seconds, killed at three random moments before its end, then finished."""
+    path = config(name, **settings)
     for _ in range(5):
         for kills in range(4):
             process = subprocess.Popen(command(path, "--resume"), stdout=subprocess.DEVNULL)
@@ -120,8 +124,18 @@ def killed_three_times(path, took):
             if kills == 3:
                 return kills
             break  # the machine is faster now, and it ended before its time: once more from the start
-        shutil.rmtree(os.path.join(folder.name, "killed"))
+        shutil.rmtree(os.path.join(folder.name, name))
     raise AssertionError("it always ended before it could be killed three times")
+
+
+def require_same_adapters(reference, *others):
+    path, names = adapters(reference)
+    assert "network.safetensors" in names and "client-003.safetensors" in names and "card.json" in names, names
+    for other in others:
+        their_path, theirs = adapters(other)
+        assert theirs == names
+        for name in names:
+            assert filecmp.cmp(os.path.join(path, name), os.path.join(their_path, name), shallow=False), (other, name)
 
 
 def survives():
@@ -131,21 +145,19 @@ def survives():
     run("two", threads=2, **small)
     took = time.monotonic() - start
     random.seed(11)
-    start = time.monotonic()
-    kills = killed_three_times(config("killed", **small), took)
-    print(f"killed {kills} times in {time.monotonic() - start:.0f} s")
-    reference, names = adapters("one")
-    assert "network.safetensors" in names and "client-003.safetensors" in names and "card.json" in names, names
-    for other in ("two", "killed"):
-        path, theirs = adapters(other)
-        assert theirs == names
-        for name in names:
-            assert filecmp.cmp(os.path.join(reference, name), os.path.join(path, name), shallow=False), (other, name)
+    killed_three_times("killed", took, **small)
+    require_same_adapters("one", "two", "killed")
     assert [r["round"] for r in rounds("killed")] == [1, 2, 3, 4]
     merges = {name: open(os.path.join(folder.name, name, "merges.jsonl")).read() for name in ("one", "two", "killed")}
     assert merges["one"].count("\n") == 2, "the last round's merge of the first client of two domains"
     assert merges["one"] == merges["two"] == merges["killed"]
-    print(f"{len(names)} files the same with one thread, two threads and after {kills} kills")
+    for method in ("dfrost", "dfedavgm"):
+        kept = {**small, "method": method, "state": "kept"}
+        run("kept-" + method, **kept)
+        killed_three_times("killed-" + method, took, **kept)
+        require_same_adapters("kept-" + method, "killed-" + method)
+    assert not filecmp.cmp(*(os.path.join(adapters(name)[0], "network.safetensors") for name in ("one", "kept-dfrost")))
+    print("the same with one thread, two threads and after three kills; with optimizers that start fresh, and kept ones")
 
 
 def dfrost_json(*arguments):

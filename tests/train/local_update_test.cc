@@ -72,6 +72,89 @@ TEST(LocalUpdate, VisitsEveryImageOncePerEpochAndTheLastBatchMayBeSmaller) {
   EXPECT_EQ(summary.epoch_loss.size(), 3u);
 }
 
+TEST(LocalUpdate, EndsAfterTheStepsItMayTakeAndTellsWhatItSaw) {
+  const auto backbone = test::tiny_backbone();
+  const test::MemorySamples samples(*backbone, 11, test::kDomains, 1);
+  const auto adapter = adapter_of(local_method("dfrost"), HeadKind::pfpt);
+  const auto start = make_client_state(adapter, backbone->geometry(), 1, 0);
+  Workspace workspace(*backbone);
+  struct Expected {
+    std::size_t most, steps, images, epochs;
+  };
+  // Three batches an epoch: 4, 4 and 3 images.
+  for (const auto& e : {Expected{1, 1, 4, 1}, {3, 3, 11, 1}, {4, 4, 15, 2}, {6, 6, 22, 2}, {7, 6, 22, 2}}) {
+    auto state = start;
+    const TrainOptions options = {.batch = 4, .epochs = 2, .max_steps = e.most};
+    const auto summary = local_update(adapter, state, samples, options, {}, workspace);
+    EXPECT_EQ(summary.steps, e.steps) << e.most;
+    EXPECT_EQ(summary.images, e.images) << e.most;
+    ASSERT_EQ(summary.epoch_loss.size(), e.epochs) << e.most;
+    EXPECT_GT(summary.epoch_loss.back(), 0) << e.most;
+  }
+  // As many steps as there are in an epoch are an epoch, to the byte.
+  auto a = start, b = start;
+  local_update(adapter, a, samples, {.batch = 4, .epochs = 5, .max_steps = 3}, {}, workspace);
+  local_update(adapter, b, samples, {.batch = 4, .epochs = 1}, {}, workspace);
+  EXPECT_EQ(a.values, b.values);
+}
+
+// D-PSGD's "one mini-batch": w − rate · the gradient at w, and nothing else.
+TEST(LocalUpdate, OneStepOfPlainSgdIsTheGradientOfTheFirstBatch) {
+  const auto backbone = test::tiny_backbone();
+  const test::MemorySamples samples(*backbone, 11, test::kDomains, 1);
+  const auto adapter = adapter_of(local_method("d-psgd"), HeadKind::linear);
+  TrainOptions options = local_method("d-psgd").train;
+  options.batch = 4;
+  options.max_steps = 1;
+  options.optimizer.learning_rate = 0.5;
+  const RandomKey key = {.seed = 5, .client = 1, .round = 9};
+  auto state = make_client_state(adapter, backbone->geometry(), 1, 0);
+  auto expected = state.values;
+  Workspace workspace(*backbone);
+  const auto order = data_order(key).permutation(samples.size());
+  load_batch(adapter, samples, std::span(order).first(4), workspace);
+  const double loss = differentiate_batch(adapter, state, options.mask, workspace);
+  for (std::size_t i = 0; i < expected.size(); ++i) expected[i] -= 0.5f * workspace.gradient[i];
+  const auto summary = local_update(adapter, state, samples, options, key, workspace);
+  EXPECT_EQ(summary.epoch_loss, std::vector<double>{loss});
+  for (std::size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(state.values[i], expected[i], 1e-7) << i;
+}
+
+TEST(LocalUpdate, KeepsOfItsOptimizerOnlyWhatItIsToldTo) {
+  const auto backbone = test::tiny_backbone();
+  const test::MemorySamples samples(*backbone, 8, test::kDomains, 1);
+  Workspace workspace(*backbone);
+  for (const char* name : {"dfrost+", "dfedsam", "d-psgd"}) {
+    const auto& method = local_method(name);
+    const auto adapter = adapter_of(method, HeadKind::mlp);
+    const auto start = make_client_state(adapter, backbone->geometry(), 1, 0);
+    TrainOptions fresh = method.train, kept = method.train;
+    kept.optimizer_state = OptimizerMemory::kept;
+    auto a = start, b = start;
+    const auto steps = local_update(adapter, a, samples, fresh, {1, 2, 3}, workspace).steps;
+    local_update(adapter, b, samples, kept, {1, 2, 3}, workspace);
+    EXPECT_EQ(a.values, b.values) << name << ": nothing was there to be kept";
+    EXPECT_EQ(a.optimizer, OptimizerState{}) << name;
+    EXPECT_EQ(b.optimizer.steps, steps) << name;
+    local_update(adapter, a, samples, fresh, {1, 2, 4}, workspace);
+    local_update(adapter, b, samples, kept, {1, 2, 4}, workspace);
+    EXPECT_EQ(a.values == b.values, remembered_vectors(method.train.optimizer) == 0) << name;
+    EXPECT_EQ(b.optimizer.steps, 2 * steps) << name;
+  }
+}
+
+TEST(LocalUpdate, RefusesWhatTheOptimizerOfAnotherAdapterRemembers) {
+  const auto backbone = test::tiny_backbone();
+  const test::MemorySamples samples(*backbone, 2, test::kDomains, 1);
+  const AdapterOptions adapter{.head = {.classes = 6}};
+  auto state = make_client_state(adapter, backbone->geometry(), 1, 0);
+  state.optimizer = {.steps = 1, .first = {0.5f}, .second = {0.25f}};
+  Workspace workspace(*backbone);
+  test::expect_error(ErrorCode::failed_precondition, "not of this adapter", [&] {
+    local_update(adapter, state, samples, {.optimizer_state = OptimizerMemory::kept}, {}, workspace);
+  });
+}
+
 TEST(LocalUpdate, APoolThatLeavesNoChoiceIsThePlainMethod) {
   const auto backbone = test::tiny_backbone();
   const test::MemorySamples samples(*backbone, 6, test::kDomains, 1);

@@ -10,36 +10,54 @@
 namespace dfrost {
 namespace {
 
+OptimizerState started(const OptimizerOptions& options, std::size_t size) {
+  OptimizerState state;
+  state.start(options, size);
+  return state;
+}
+
 TEST(Optimizer, AdamMovesEveryValueByTheLearningRateInItsFirstStepWhateverTheGradient) {
-  Optimizer optimizer;
-  optimizer.start({.kind = OptimizerKind::adam, .learning_rate = 0.01}, 3);
+  const OptimizerOptions options = {.kind = OptimizerKind::adam, .learning_rate = 0.01};
+  auto state = started(options, 3);
   std::vector<float> values = {1.0f, 2.0f, 3.0f};
-  optimizer.step(std::vector<float>{1e-3f, -50.0f, 0.0f}, values);
+  descend(options, std::vector<float>{1e-3f, -50.0f, 0.0f}, state, values);
   EXPECT_NEAR(values[0], 0.99, 1e-6);
   EXPECT_NEAR(values[1], 2.01, 1e-6);
   EXPECT_EQ(values[2], 3.0f);
 }
 
 TEST(Optimizer, MomentumAddsUpToTheGeometricSeries) {
-  Optimizer optimizer;
-  optimizer.start({.kind = OptimizerKind::sgd, .learning_rate = 0.1, .momentum = 0.5}, 1);
+  const OptimizerOptions options = {.kind = OptimizerKind::sgd, .learning_rate = 0.1, .momentum = 0.5};
+  auto state = started(options, 1);
   std::vector<float> values = {0.0f};
-  for (int step = 0; step < 3; ++step) optimizer.step(std::vector<float>{1.0f}, values);
+  for (int step = 0; step < 3; ++step) descend(options, std::vector<float>{1.0f}, state, values);
   EXPECT_NEAR(values[0], -0.1 * (1.0 + 1.5 + 1.75), 1e-7);
 }
 
 TEST(Optimizer, StartForgetsWhatWasBefore) {
   for (const auto kind : {OptimizerKind::adam, OptimizerKind::sgd}) {
     const OptimizerOptions options = {.kind = kind, .learning_rate = 0.1, .momentum = 0.9};
-    Optimizer used, fresh;
-    std::vector<float> scratch = {5.0f, 6.0f}, a = {1.0f, 2.0f}, b = a;
+    auto used = started(options, 2);
+    std::vector<float> scratch = {5.0f, 6.0f};
+    descend(options, std::vector<float>{3.0f, 4.0f}, used, scratch);
+    EXPECT_EQ(used.steps, 1u);
     used.start(options, 2);
-    used.step(std::vector<float>{3.0f, 4.0f}, scratch);
-    used.start(options, 2);
-    fresh.start(options, 2);
-    used.step(std::vector<float>{0.5f, -0.5f}, a);
-    fresh.step(std::vector<float>{0.5f, -0.5f}, b);
-    EXPECT_EQ(a, b);
+    EXPECT_EQ(used, started(options, 2));
+  }
+}
+
+TEST(Optimizer, RemembersTwoVectorsForAdamOneForMomentumAndNoneForPlainSgd) {
+  const OptimizerOptions adam = {.kind = OptimizerKind::adam}, plain = {.kind = OptimizerKind::sgd};
+  const OptimizerOptions momentum = {.kind = OptimizerKind::sgd, .momentum = 0.9};
+  EXPECT_EQ(remembered_vectors(adam), 2u);
+  EXPECT_EQ(remembered_vectors(momentum), 1u);
+  EXPECT_EQ(remembered_vectors(plain), 0u);
+  for (const auto& options : {adam, momentum, plain}) {
+    const auto state = started(options, 7);
+    EXPECT_EQ(state.first.size() + state.second.size(), 7 * remembered_vectors(options));
+    for (const auto& other : {adam, momentum, plain})
+      EXPECT_EQ(state.fits(other, 7), remembered_vectors(other) == remembered_vectors(options));
+    EXPECT_EQ(state.fits(options, 8), remembered_vectors(options) == 0);
   }
 }
 

@@ -4,7 +4,8 @@
 
 FOLDER/cases.json lists optimizer trajectories and whole local updates; FOLDER/model-S.safetensors are the frozen
 weights of the model with S special tokens; FOLDER/NAME.safetensors the inputs of a case. What the client holds
-afterwards goes to FOLDER/NAME-after.safetensors (an optimizer: its values after every step).
+afterwards goes to FOLDER/NAME-after.safetensors (an optimizer: its values after every step; several rounds, of which
+the case lists the orders: FOLDER/NAME-ROUND-after.safetensors).
 """
 import json
 import sys
@@ -114,11 +115,11 @@ def outside_domains(ranges, classes):
     return outside
 
 
-def train(vit, case, state, samples, orders, dropout):
+def train(vit, case, state, samples, orders, dropout, optimizer=None):
     """Trains `state` in place. samples: patches, queries, labels, outside; orders: their indices, epoch by epoch."""
     patches, queries, labels, outside = samples
     parameters = list(state.values())
-    optimizer = make_optimizer(case["optimizer"], parameters)
+    optimizer = optimizer or make_optimizer(case["optimizer"], parameters)
     steps = [order[i : i + case["batch"]] for order in orders for i in range(0, len(order), case["batch"])]
     for number, batch in enumerate(steps):
         def loss():
@@ -142,8 +143,21 @@ def local_update(folder, case):
     queries = vit.features(patches, torch.zeros(0, patches.shape[-1]))[:, 0]
     state = {name: tensor.requires_grad_() for name, tensor in inputs.items()}
     samples = patches, queries, torch.tensor(case["labels"]), outside_domains(case["ranges"], case["classes"])
+    if "rounds" in case:
+        return rounds(folder, vit, case, state, samples)
     train(vit, case, state, samples, case["orders"], dropout)
     save(folder / f"{case['name']}-after.safetensors", state)
+
+
+def rounds(folder, vit, case, state, samples):
+    """One optimizer over several rounds; between them a merge overwrites the parameters with 0.9 of themselves."""
+    optimizer = make_optimizer(case["optimizer"], list(state.values()))
+    for number, orders in enumerate(case["rounds"]):
+        train(vit, case, state, samples, orders, None, optimizer)
+        save(folder / f"{case['name']}-{number}-after.safetensors", state)
+        with torch.no_grad():
+            for parameter in state.values():
+                parameter.copy_(0.9 * parameter)
 
 
 def trajectory(folder, case):

@@ -172,13 +172,13 @@ TEST(TrainOracle, OptimizersFollowPyTorchStepByStep) {
   for (const auto& c : kOptimizers) {
     const SafetensorsFile file(folder / (c.name + "-after.safetensors"));
     const auto expected = read_floats(file.content().at("trajectory"), "trajectory");
-    Optimizer optimizer;
+    OptimizerState optimizer;
     optimizer.start(c.options, kOptimizerValues);
     auto w = land.w;
     for (std::size_t step = 0; step < kOptimizerSteps; ++step) {
       auto place = w;
       if (c.options.sam_radius > 0) ascend_adaptively(land.gradient(w), c.options.sam_radius, place);
-      optimizer.step(land.gradient(place), w);
+      descend(c.options, land.gradient(place), optimizer, w);
       for (std::size_t i = 0; i < w.size(); ++i)
         ASSERT_NEAR(w[i], expected[step * w.size() + i], 1e-6)
             << c.name << " step " << step << " value " << i;
@@ -236,6 +236,56 @@ TEST(TrainOracle, LocalUpdateEndsWherePyTorchEndsForEveryMethodHeadAndPool) {
     const SafetensorsFile file(folder / (c.name + "-after.safetensors"));
     read_state(file.content(), theirs);
     expect_same_update(c, before, ours, theirs);
+  }
+}
+
+// Optimizers that are kept over rounds: Adam, momentum, and momentum under SAM with a pool.
+constexpr std::size_t kRounds = 3;
+std::vector<UpdateCase> kept_cases() {
+  std::vector<UpdateCase> cases = {case_of(local_method("dfrost"), HeadKind::linear),
+                                   case_of(local_method("dfedavgm"), HeadKind::mlp),
+                                   case_of(local_method("dfedsam+"), HeadKind::linear)};
+  for (auto& c : cases) {
+    c.train.optimizer_state = OptimizerMemory::kept;
+    c.adapter.prompts.similarity_weight = c.adapter.prompts.selects() ? 0.01 : 0;
+  }
+  return cases;
+}
+
+RandomKey key_of_round(std::size_t round) { return {.seed = 11, .client = 3, .round = round}; }
+
+json export_kept_case(const UpdateCase& c, const Setting& setting, const test::TemporaryFolder& folder) {
+  json description = export_case(c, setting, folder), rounds = json::array();
+  for (std::size_t round = 0; round < kRounds; ++round) {
+    RandomStream order = data_order(key_of_round(round));
+    json orders = json::array();
+    for (std::size_t epoch = 0; epoch < c.train.epochs; ++epoch)
+      orders.push_back(order.permutation(kSamples));
+    rounds.push_back(orders);
+  }
+  description["rounds"] = rounds;
+  return description;
+}
+
+TEST(TrainOracle, AKeptOptimizerGoesOnAsOnePyTorchOptimizerDoesOverRoundsWithMergesBetween) {
+  const test::TemporaryFolder folder;
+  test::export_model(RandomWeights(geometry_of_model("tiny"), 1), folder / "model-1.safetensors");
+  const Setting setting(1);
+  json cases = json::array();
+  for (const auto& c : kept_cases()) cases.push_back(export_kept_case(c, setting, folder));
+  run_oracle(folder, json::array(), cases);
+  for (const auto& c : kept_cases()) {
+    const auto before = first_state(c, setting.backbone->geometry());
+    auto ours = before, theirs = before;
+    Workspace workspace(*setting.backbone);
+    for (std::size_t round = 0; round < kRounds; ++round) {
+      SCOPED_TRACE(round);
+      local_update(c.adapter, ours, *setting.samples, c.train, key_of_round(round), workspace);
+      const SafetensorsFile file(folder / fmt::format("{}-{}-after.safetensors", c.name, round));
+      read_state(file.content(), theirs);
+      expect_same_update(c, before, ours, theirs);
+      for (float& value : ours.values) value *= 0.9f;  // oracle.py's merge
+    }
   }
 }
 
