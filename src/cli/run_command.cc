@@ -55,7 +55,7 @@ void print_closing_table(const RunResult& result, const std::filesystem::path& f
                                e->samples));
   }
   line("consensus error", fmt::format("{:.4g}", result.last.consensus_error));
-  line("off-index mass", fmt::format("{:.1f} %", 100 * result.last.off_index_mass));
+  line("off-index mass", off_index_percent(result.last));
   line("sent", fmt::format("{:.1f} MB", static_cast<double>(result.totals.sent_bytes) / 1e6));
   line("time",
        fmt::format("{:.1f} s: train {:.1f}, exchange {:.2f}, merge {:.2f}, measure {:.2f}, evaluate {:.1f}",

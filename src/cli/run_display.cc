@@ -37,6 +37,10 @@ std::size_t terminal_columns() {
 
 }  // namespace
 
+std::string off_index_percent(const RoundRecord& record) {
+  return record.sent_messages > 0 ? fmt::format("{:.1f} %", 100 * record.off_index_mass) : "-";
+}
+
 RunDisplay::RunDisplay(bool quiet, std::size_t rounds)
     : quiet_(quiet), terminal_(::isatty(STDERR_FILENO) != 0), rounds_(rounds) {
   std::signal(SIGINT, note_interrupt);
@@ -125,7 +129,7 @@ void RunDisplay::print_row(const RoundRecord& record) {
                    shown(record.train_loss, "{:.4f}"), e != nullptr ? percent(e->accuracy_masked.mean) : "-",
                    e != nullptr ? percent(e->accuracy_unmasked.mean) : "-",
                    e != nullptr ? percent(e->network_accuracy_masked) : "-", record.consensus_error,
-                   fmt::format("{:.1f} %", 100 * record.off_index_mass)));
+                   off_index_percent(record)));
 }
 
 // What goes wrong in one round mostly does in the next: a line for each would bury the table.

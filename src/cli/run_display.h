@@ -11,6 +11,9 @@
 
 namespace dfrost::cli {
 
+// Of a round's merges, in percent; "-" where nobody sent anything and so nobody merged.
+std::string off_index_percent(const RoundRecord& record);
+
 class RunDisplay final : public RunObserver {
  public:
   RunDisplay(bool quiet, std::size_t rounds);
