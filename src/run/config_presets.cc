@@ -86,7 +86,7 @@ RunConfig demo() {
   config.train.epochs = 1;
   config.train.batch = 4;
   config.train.optimizer.learning_rate = 0.03;
-  config.evaluate.every = 10;
+  config.evaluate.every = 5;
   config.evaluate.clients = 6;
   config.evaluate.samples = 50;
   return config;
