@@ -64,7 +64,7 @@ fs::path find_backbone_of(const AdapterArgument& argument, const AdapterCard& ca
                 fmt::format("give it by --backbone; it was trained around {}", quote_name(card.backbone)))
         .at(argument.file.string());
   }
-  const fs::path path = find_backbone(argument.config->backbone.path.string());
+  fs::path path = find_backbone(argument.config->backbone.path.string());
   if (fs::exists(path)) return path;
   throw Error(ErrorCode::not_found, fmt::format("the backbone {} is no longer there", path.string()),
               "say by --backbone where it is now")
