@@ -22,8 +22,8 @@ class PaddedMatrix {
 
   PaddedMatrix(const PaddedMatrix& other);
   PaddedMatrix& operator=(const PaddedMatrix& other);
-  PaddedMatrix(PaddedMatrix&&) = default;
-  PaddedMatrix& operator=(PaddedMatrix&&) = default;
+  PaddedMatrix(PaddedMatrix&&) noexcept = default;
+  PaddedMatrix& operator=(PaddedMatrix&&) noexcept = default;
 
   std::size_t rows() const { return rows_; }
   std::size_t cols() const { return cols_; }
