@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cctype>
 
 #include "backbone/checkpoint_config.h"
 #include "backbone/checkpoint_layout.h"
 #include "backbone/position_embeddings.h"
 #include "backbone/tensor_store.h"
+#include "base/text.h"
 #include "dfrost/error.h"
 
 namespace dfrost {
@@ -24,9 +24,8 @@ constexpr std::size_t kMostPatches = 1u << 16;  // an image of 4096 pixels in pa
 // ways: a distillation token, or "deit" in the name of the file or of its folder, tells DeiT from the rest,
 // which is taken for timm's own augreg training.
 std::string default_style(const CheckpointLayout& layout, const fs::path& path) {
-  const auto says_deit = [](std::string name) {
-    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
-    return name.find("deit") != std::string::npos;
+  const auto says_deit = [](const std::string& name) {
+    return lower_case(name).find("deit") != std::string::npos;
   };
   const bool deit = layout.geometry.special_tokens == 2 || layout.naming.patch.starts_with("deit.") ||
                     says_deit(path.filename().string()) || says_deit(path.parent_path().filename().string());

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <cstring>
@@ -14,6 +13,7 @@
 #include <mutex>
 #include <string_view>
 
+#include "base/text.h"
 #include "dfrost/error.h"
 #include "fetch/digest.h"
 
@@ -101,8 +101,7 @@ struct Transfer {
 
 // Large-file stores say the content's SHA-256 in a header of their own, before they redirect.
 std::size_t on_header(char* data, std::size_t size, std::size_t count, void* user) {
-  std::string line(data, size * count);
-  std::transform(line.begin(), line.end(), line.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string line = lower_case({data, size * count});
   constexpr std::string_view kName = "x-linked-etag:";
   if (line.starts_with(kName)) {
     std::string hex;
