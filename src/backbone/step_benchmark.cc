@@ -1,15 +1,15 @@
 #include "backbone/step_benchmark.h"
 
 #include <algorithm>
-#include <chrono>
 #include <functional>
 #include <optional>
-#include <thread>
+#include <vector>
 
 #include "backbone/chunked_backbone.h"
 #include "backbone/flops.h"
 #include "backbone/make_backbone.h"
 #include "base/random.h"
+#include "base/repeated_work.h"
 #include "base/thread_pool.h"
 #include "dfrost/error.h"
 
@@ -59,27 +59,8 @@ class Client {
 // Steps per second over all clients, each client on a thread of its own.
 double steps_per_second(std::vector<Client>& clients, double seconds,
                         const std::function<void(Client&)>& step) {
-  using Clock = std::chrono::steady_clock;
-  std::vector<double> rates(clients.size());
-  const auto work = [&](std::size_t i) {
-    step(clients[i]);  // warm
-    const auto start = Clock::now();
-    double elapsed = 0;
-    std::size_t steps = 0;
-    while (elapsed < seconds) {
-      step(clients[i]);
-      ++steps;
-      elapsed = std::chrono::duration<double>(Clock::now() - start).count();
-    }
-    rates[i] = static_cast<double>(steps) / elapsed;
-  };
-  std::vector<std::thread> others;
-  for (std::size_t i = 1; i < clients.size(); ++i) others.emplace_back(work, i);
-  work(0);
-  for (auto& other : others) other.join();
-  double sum = 0;
-  for (const double rate : rates) sum += rate;
-  return sum;
+  return runs_per_second(clients.size(), seconds,
+                         [&](std::size_t i) { return [&step, &client = clients[i]] { step(client); }; });
 }
 
 double measure_peak(const Backbone& backbone, const StepBenchmarkOptions& options, std::size_t threads) {

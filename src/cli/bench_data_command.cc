@@ -2,9 +2,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
+#include <functional>
 #include <memory>
 
+#include "base/stopwatch.h"
 #include "cli/command.h"
 #include "data/pool.h"
 #include "data/preprocess.h"
@@ -23,9 +24,9 @@ struct BenchDataArguments {
 };
 
 double seconds_of(const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return watch.seconds();
 }
 
 // What training asks of one core: pictures of the pool, one after the other, to the patches of ViT-B/32.

@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
 
 #include "base/random.h"
+#include "base/stopwatch.h"
 #include "cli/command.h"
 #include "dfrost/merge.h"
 
@@ -49,14 +49,13 @@ double milliseconds(const Size& size, const BenchMergeArguments& arguments, Merg
     senders.emplace_back(values.data() + s * size.prompts * size.width, size.prompts, size.width);
   }
   std::vector<float> merged(size.prompts * size.width);
-  using Clock = std::chrono::steady_clock;
-  const auto end = Clock::now() + std::chrono::duration<double>(arguments.seconds);
+  const Stopwatch all;
   double shortest = 1e30;
-  for (int runs = 0; runs < 3 || Clock::now() < end; ++runs) {
-    const auto begin = Clock::now();
+  for (int runs = 0; runs < 3 || all.seconds() < arguments.seconds; ++runs) {
+    const Stopwatch one;
     merge({.senders = senders}, {.steps = arguments.steps, .form = form},
           {merged.data(), size.prompts, size.width});
-    shortest = std::min(shortest, std::chrono::duration<double, std::milli>(Clock::now() - begin).count());
+    shortest = std::min(shortest, 1e3 * one.seconds());
   }
   return shortest;
 }

@@ -38,7 +38,7 @@ std::size_t terminal_columns() {
 }  // namespace
 
 std::string off_index_percent(const RoundRecord& record) {
-  return record.sent_messages > 0 ? fmt::format("{:.1f} %", 100 * record.off_index_mass) : "-";
+  return shown(100 * record.off_index_mass, "{:.1f} %");
 }
 
 RunDisplay::RunDisplay(bool quiet, std::size_t rounds)

@@ -11,8 +11,8 @@
 namespace dfrost {
 namespace {
 
-constexpr std::size_t kPixels = kCifarSide * kCifarSide;
-constexpr std::size_t kRecordBytes = 1 + 3 * kPixels;
+constexpr std::size_t kCifarPixels = kCifarSide * kCifarSide;
+constexpr std::size_t kRecordBytes = 1 + 3 * kCifarPixels;
 
 }  // namespace
 
@@ -27,7 +27,7 @@ PictureSet parse_cifar_records(std::span<const std::uint8_t> bytes, const std::s
   PictureSet set;
   set.records = uniform_records(count, kCifarSide, kCifarSide, PictureKind::rgb);
   set.labels.resize(count);
-  set.bytes.resize(count * 3 * kPixels);
+  set.bytes.resize(count * 3 * kCifarPixels);
   std::uint8_t* to = set.bytes.data();
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint8_t* record = bytes.data() + i * kRecordBytes;
@@ -37,10 +37,10 @@ PictureSet parse_cifar_records(std::span<const std::uint8_t> bytes, const std::s
     }
     set.labels[i] = record[0];
     const std::uint8_t* red = record + 1;
-    for (std::size_t p = 0; p < kPixels; ++p, to += 3) {
+    for (std::size_t p = 0; p < kCifarPixels; ++p, to += 3) {
       to[0] = red[p];
-      to[1] = red[kPixels + p];
-      to[2] = red[2 * kPixels + p];
+      to[1] = red[kCifarPixels + p];
+      to[2] = red[2 * kCifarPixels + p];
     }
   }
   return set;
@@ -72,10 +72,10 @@ std::vector<int> parse_label_json(std::string_view text, const std::string& plac
 
 PictureSet read_cifar_png_batch(const std::filesystem::path& batch) {
   Image image = read_image(batch);
-  if (image.width != kPixels) {
-    throw bad_file(
-        batch.string(), 16,
-        fmt::format("is {} pixels wide; a batch has one {}-pixel picture per row", image.width, kPixels));
+  if (image.width != kCifarPixels) {
+    throw bad_file(batch.string(), 16,
+                   fmt::format("is {} pixels wide; a batch has one {}-pixel picture per row", image.width,
+                               kCifarPixels));
   }
   PictureSet set;
   set.records = uniform_records(image.height, kCifarSide, kCifarSide, PictureKind::rgb);

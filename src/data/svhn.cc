@@ -9,8 +9,8 @@
 namespace dfrost {
 namespace {
 
-constexpr std::size_t kSide = 32;
-constexpr std::size_t kPixels = kSide * kSide;
+constexpr std::size_t kSvhnSide = 32;
+constexpr std::size_t kSvhnPixels = kSvhnSide * kSvhnSide;
 
 Error bad_variable(const std::string& place, const std::string& variable, const std::string& what) {
   return Error(ErrorCode::data_loss, fmt::format("{}: {}", place, what),
@@ -34,14 +34,15 @@ PictureSet parse_svhn_mat(std::span<const std::byte> bytes, const std::string& p
   const auto& shape = x.dimensions;
   // MATLAB drops a last dimension of 1.
   const std::size_t count = shape.size() > 3 ? shape[3] : 1;
-  if (shape.size() < 3 || shape.size() > 4 || shape[0] != kSide || shape[1] != kSide || shape[2] != 3) {
+  if (shape.size() < 3 || shape.size() > 4 || shape[0] != kSvhnSide || shape[1] != kSvhnSide ||
+      shape[2] != 3) {
     throw bad_variable(place, "X", fmt::format("X is {}", fmt::join(shape, "×")));
   }
   if (y.values.size() != count) {
     throw bad_variable(place, "y", fmt::format("has {} labels for {} pictures", y.values.size(), count));
   }
   PictureSet set;
-  set.records = uniform_records(count, kSide, kSide, PictureKind::rgb);
+  set.records = uniform_records(count, kSvhnSide, kSvhnSide, PictureKind::rgb);
   set.labels.resize(count);
   set.bytes.resize(x.values.size());
   for (std::size_t i = 0; i < count; ++i) {
@@ -50,11 +51,11 @@ PictureSet parse_svhn_mat(std::span<const std::byte> bytes, const std::string& p
                          fmt::format("the label of picture {} is {}", i, y.values[i]));
     }
     set.labels[i] = y.values[i] % 10;
-    const std::uint8_t* from = x.values.data() + i * 3 * kPixels;
-    std::uint8_t* to = set.bytes.data() + i * 3 * kPixels;
-    for (std::size_t row = 0; row < kSide; ++row) {
-      for (std::size_t column = 0; column < kSide; ++column, to += 3) {
-        for (std::size_t c = 0; c < 3; ++c) to[c] = from[c * kPixels + column * kSide + row];
+    const std::uint8_t* from = x.values.data() + i * 3 * kSvhnPixels;
+    std::uint8_t* to = set.bytes.data() + i * 3 * kSvhnPixels;
+    for (std::size_t row = 0; row < kSvhnSide; ++row) {
+      for (std::size_t column = 0; column < kSvhnSide; ++column, to += 3) {
+        for (std::size_t c = 0; c < 3; ++c) to[c] = from[c * kSvhnPixels + column * kSvhnSide + row];
       }
     }
   }

@@ -6,6 +6,7 @@
 #include <ctime>
 #include <filesystem>
 #include <thread>
+#include <utility>
 
 #include "base/version.h"
 #include "dfrost/error.h"
@@ -35,11 +36,14 @@ Json domains_json(const PooledSet& pool) {
 
 Json clients_json(const Federation& federation) {
   Json clients = Json::array();
-  const auto homes = home_domains(federation.partition(), federation.pool());
+  const Partition& partition = federation.partition();
+  const auto homes = home_domains(partition, federation.pool());
   for (std::size_t u = 0; u < homes.size(); ++u) {
-    clients.push_back({{"domain", homes[u] ? Json(*homes[u]) : Json()},
-                       {"samples", federation.partition().clients[u].size()},
-                       {"prompts", federation.clients()[u].state.prompts().rows()}});
+    Json client = {{"domain", homes[u] ? Json(*homes[u]) : Json()},
+                   {"samples", partition.clients[u].size()},
+                   {"prompts", federation.clients()[u].state.prompts().rows()}};
+    if (!partition.names.empty()) client["name"] = partition.names[u];
+    clients.push_back(std::move(client));
   }
   return clients;
 }

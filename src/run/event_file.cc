@@ -2,6 +2,7 @@
 
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <optional>
 
@@ -131,8 +132,6 @@ Scalars scalars_of(const RoundRecord& r) {
   Scalars scalars = {{"loss/train", r.train_loss},
                      {"consensus/error", r.consensus_error},
                      {"consensus/error_total", r.consensus_error_total},
-                     {"merge/error", r.merge_error},
-                     {"merge/off_index_mass", r.off_index_mass},
                      {"merge/dead_prompts", static_cast<double>(r.dead_prompts)},
                      {"network/mixing_factor", r.mixing_factor},
                      {"network/active_mixing_factor", r.active_mixing_factor},
@@ -145,6 +144,10 @@ Scalars scalars_of(const RoundRecord& r) {
                      {"seconds/measure", r.seconds.measure},
                      {"seconds/evaluate", r.seconds.evaluate},
                      {"seconds/total", r.seconds.total()}};
+  if (!std::isnan(r.merge_error)) {  // a round without merges has no such point
+    scalars.emplace_back("merge/error", r.merge_error);
+    scalars.emplace_back("merge/off_index_mass", r.off_index_mass);
+  }
   if (r.theory) scalars.emplace_back("theory/largest_ratio", r.theory->largest_ratio);
   if (!r.evaluation) return scalars;
   const auto& e = *r.evaluation;

@@ -79,8 +79,10 @@ struct RoundRecord {
   std::optional<EvaluationRecord> evaluation;  // in rounds that evaluate
   double consensus_error = 0;                  // (1/M) Σ W₂²(μ_u, μ_avg)
   double consensus_error_total = 0;            // Σ, as the paper plots
-  double merge_error = 0;           // mean over merges: W₂² between the neighbourhood and its summary
-  double off_index_mass = 0;        // mean over merges
+  // Means over merges, NaN where there was none: W₂² between the neighbourhood and its summary, and the share
+  // of mass that left its own index.
+  double merge_error = std::numeric_limits<double>::quiet_NaN();
+  double off_index_mass = std::numeric_limits<double>::quiet_NaN();
   std::size_t dead_prompts = 0;     // over all merges: merged prompts without mass in some step
   double mixing_factor = 0;         // ρ
   double active_mixing_factor = 0;  // ρ among the clients that took part; absent ones alone make it 1

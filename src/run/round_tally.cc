@@ -55,21 +55,20 @@ void tally_training(std::span<const TrainReport> reports, RoundRecord& record) {
 
 void tally_exchange(std::span<ExchangeReport> reports, double wall_seconds, RoundRecord& record) {
   tally_seconds(reports, wall_seconds, record.seconds);
-  std::size_t merges = 0;
+  double merges = 0, off_index_mass = 0, error = 0;
   for (auto& report : reports) {
     record.refused_messages += report.refused;
     record.missing_messages += report.missing;
     if (!report.merge.merged) continue;
     ++merges;
-    record.off_index_mass += report.merge.off_index_mass;
-    record.merge_error += report.merge.error;
+    off_index_mass += report.merge.off_index_mass;
+    error += report.merge.error;
     record.dead_prompts += report.merge.dead_prompts;
     if (report.merge.view) record.merge_views.push_back(std::move(*report.merge.view));
   }
-  if (merges > 0) {
-    record.off_index_mass /= static_cast<double>(merges);
-    record.merge_error /= static_cast<double>(merges);
-  }
+  if (merges == 0) return;
+  record.off_index_mass = off_index_mass / merges;
+  record.merge_error = error / merges;
 }
 
 TheoryRecord tally_theory(std::span<const ExchangeReport> reports) {

@@ -16,8 +16,9 @@ std::string timed(std::string_view text) {
 }
 
 std::string describe(const RoundRecord& r) {
-  std::string text = fmt::format("round {}: loss {}, consensus error {:.4g}, off-index mass {:.4g}", r.round,
-                                 shown(r.train_loss, "{:.4f}"), r.consensus_error, r.off_index_mass);
+  std::string text =
+      fmt::format("round {}: loss {}, consensus error {:.4g}, off-index mass {}", r.round,
+                  shown(r.train_loss, "{:.4f}"), r.consensus_error, shown(r.off_index_mass, "{:.4g}"));
   if (const auto& e = r.evaluation) {
     text += fmt::format(", accuracy {:.2f} % masked, {:.2f} % unmasked, network model {:.2f} %",
                         100 * e->accuracy_masked.mean, 100 * e->accuracy_unmasked.mean,

@@ -38,6 +38,9 @@ TEST(EventFile, GivesEveryFigureATagOfItsOwn) {
   for (const auto& [tag, value] : scalars) tags.insert(tag);
   EXPECT_EQ(tags.size(), scalars.size());
   EXPECT_TRUE(tags.contains("accuracy_masked_by_domain/svhn"));
+  EXPECT_FALSE(tags.contains("merge/error"));  // nobody merged
+  record.merge_error = record.off_index_mass = 0;
+  EXPECT_EQ(scalars_of(record).size(), scalars.size() + 2);
 }
 
 }  // namespace

@@ -80,8 +80,9 @@ TEST(RoundTally, WithoutAMergeThereIsNothingToAverage) {
   std::vector<ExchangeReport> reports(3);
   RoundRecord record;
   tally_exchange(reports, 1, record);
-  EXPECT_EQ(record.off_index_mass, 0);
-  EXPECT_EQ(record.merge_error, 0);
+  EXPECT_TRUE(std::isnan(record.off_index_mass));
+  EXPECT_TRUE(std::isnan(record.merge_error));
+  EXPECT_EQ(nlohmann::json::parse(to_json(record).dump())["merge_error"], nullptr);
   EXPECT_EQ(record.seconds.total(), 0);
   EXPECT_EQ(tally_theory(reports).checked, 0u);
 }

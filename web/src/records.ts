@@ -125,7 +125,7 @@ export interface About {
   machine?: { cpu?: string; cores?: number; threads?: number; precision?: string };
   backbone?: { name?: string; family?: string; width?: number; depth?: number; patch?: number; image_size?: number };
   domains?: Domain[];
-  clients?: { domain?: number; samples?: number; prompts?: number }[];
+  clients?: { name?: string; domain?: number; samples?: number; prompts?: number }[];
   partition?: number[][];
 }
 

@@ -93,12 +93,13 @@ test("a comparison fits a phone too", async () => {
 test("a phone sees the whole width, and paper gets light colours", async () => {
   const { page } = await browser.open(oneRun({ rounds: 10 }), { width: 390, height: 844 });
   assert.equal(await page.evaluate("document.documentElement.scrollWidth"), 390);
+  const dark = page.locator("html[data-theme=dark]");  // waited for: the browser tells the page a moment later
   await page.emulateMedia({ colorScheme: "dark" });
-  assert.equal(await page.locator("html").getAttribute("data-theme"), "dark");
+  await dark.waitFor();
   await page.evaluate("window.themeOnPaper = ''; window.addEventListener('beforeprint', () => { window.themeOnPaper = document.documentElement.dataset.theme; })");
   assert.ok((await page.pdf({ format: "A4" })).length > 50000);
   assert.equal(await page.evaluate("window.themeOnPaper"), "light");
-  assert.equal(await page.locator("html").getAttribute("data-theme"), "dark");
+  await dark.waitFor();
   await page.close();
 });
 
@@ -107,5 +108,7 @@ test("ten methods side by side, and more, are still told apart: no two curves ha
   const { page } = await browser.open({ schema: 1, title: "twenty", runs, groups: [] });
   const strokes = await page.locator(".legend.toggles line").evaluateAll((lines) => lines.map((l) => `${l.getAttribute("stroke")} ${l.getAttribute("stroke-dasharray")}`));
   assert.equal(new Set(strokes).size, 20);
+  const rows = await page.locator(".figures .swatch line").evaluateAll((lines) => lines.map((l) => `${l.getAttribute("stroke")} ${l.getAttribute("stroke-dasharray")}`));
+  assert.deepEqual(rows, strokes);
   await page.close();
 });

@@ -53,7 +53,7 @@ test("the charts over rounds have the figures of the last round at their end", a
 
 test("where nobody sent anything there is no merge to draw, and where everyone diverged the test loss is still there", async () => {
   const data = oneRun({ rounds: 4, clients: 10 });
-  for (const round of data.runs[0].rounds) Object.assign(round, { sent_messages: 0, merge_error: 0, off_index_mass: 0, dead_prompts: 0, train_loss: null });
+  for (const round of data.runs[0].rounds) Object.assign(round, { sent_messages: 0, merge_error: null, off_index_mass: null, dead_prompts: 0, train_loss: null });
   const { page } = await browser.open(data);
   for (const title of ["Merge error", "Off-index mass", "Dead prompts"]) {
     assert.equal(await pictureOf(page, title).locator(".nothing").innerText(), "Nothing to measure: there was no merge.");
@@ -134,6 +134,22 @@ test("the graph colours clients by domain, and dashes the links that failed", as
   assert.notEqual(await dashOf(".graph .link.failed"), "none");
   const said = await readBy(page.locator(".graph"), "ArrowRight");
   assert.match(said, /^Client 0\ndomain\ncifar10\npictures\n/);
+  await page.close();
+});
+
+test("clients that have names are called by them", async () => {
+  const data = oneRun({ rounds: 2, clients: 10 });
+  const { about, merges } = data.runs[0];
+  about.clients.forEach((/** @type {any} */ client, /** @type {number} */ u) => (client.name = `Hospital ${"ABCDEFGHIJ"[u]}`));
+  const { page } = await browser.open(data);
+  assert.match(await readBy(page.locator("#partition canvas"), "ArrowRight"), /^Hospital A, cifar10 0\n/);
+  assert.match(await readBy(page.locator(".graph"), "ArrowRight"), /^Hospital A\n[^]*talked to\nHospital [B-J](, Hospital [B-J])*/);
+  assert.match(await page.locator("#merges figcaption").first().innerText(), /met at Hospital A in/);
+  assert.match(await page.locator("#merges .legend li").first().innerText(), /^Hospital A \(cifar10\), own$/);
+  assert.match(await readBy(page.locator(".plane"), "ArrowRight"), /\nHospital [A-J], prompt \d/);
+  await page.getByRole("button", { name: "Heat map" }).click();
+  assert.match(await readBy(page.locator("#merges canvas"), "ArrowRight"), /^Hospital A, prompt 0 → 0\n/);
+  assert.equal(merges[0].client, 0);
   await page.close();
 });
 

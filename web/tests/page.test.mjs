@@ -207,6 +207,7 @@ test("hostile names are shown as text", async () => {
   for (const name of names) {
     const run = makeRun({ name, rounds: 3, clients: 4, domains: [name, "b"] });
     run.about.command = name;
+    run.about.clients.forEach((/** @type {any} */ client) => (client.name = name));
     run.problems = /** @type {any} */ ([name]);
     run.paper.setting = name;
     const { page, complaints } = await browser.open({ schema: 1, title: name, generator: name, runs: [run, { ...run, name: name + 2 }], groups: [] });

@@ -10,6 +10,7 @@ export interface GraphSpec {
   graph: Graph;
   /** The domain of each client, by position. */
   domains: number[];
+  title: (client: number) => string;
   /** What to say of a client, under its name. */
   facts: (client: number) => { label: string; value: string }[];
   inWords: string;
@@ -129,7 +130,7 @@ export class GraphChart {
     if (client === null || !this.spec) return;
     const box = this.drawing.getBoundingClientRect();
     const [x, y] = this.places[client]!;
-    showTooltip(box.left + x + 8, box.top + y, `Client ${client}`, this.spec.facts(client));
+    showTooltip(box.left + x + 8, box.top + y, this.spec.title(client), this.spec.facts(client));
   }
 
   private onPointer(event: PointerEvent): void {

@@ -55,7 +55,7 @@ export class HeatMap {
     if (!spec || width === 0) return;
     const brush = this.canvas.getContext("2d")!;
     brush.font = FONT;
-    const labels = Array.from({ length: spec.rows }, (_, r) => spec.rowLabel(r));
+    const labels = Array.from({ length: spec.rows }, (_, r) => shortened(brush, spec.rowLabel(r), width / 4));
     this.left = 10 + Math.max(0, ...labels.map((text) => brush.measureText(text).width));
     const columnNames = Array.from({ length: spec.columns }, (_, c) => spec.columnLabel(c));
     this.cell.width = (width - this.left) / spec.columns;

@@ -1,16 +1,21 @@
 // Names the curves and switches them on and off.
 import { html, svg } from "../dom";
 
-export interface LegendEntry {
-  key: string;
-  label: string;
+/** How something looks in a chart. */
+export interface Look {
   colour: string;
   dash?: number[];
   /** What stands for it, instead of a line: a square for areas and dots, a diamond for merged prompts. */
   mark?: "square" | "diamond";
 }
 
-function swatch(entry: LegendEntry): SVGElement {
+export interface LegendEntry extends Look {
+  key: string;
+  label: string;
+}
+
+/** A sample of it, to stand before its name. */
+export function swatch(entry: Look): SVGElement {
   const marks = {
     square: () => svg("rect", { x: 1, y: 1, width: 12, height: 12, rx: 3, fill: entry.colour }),
     diamond: () => svg("path", { d: "M7,1 l6,6 l-6,6 l-6,-6 Z", fill: "none", stroke: entry.colour, "stroke-width": 1.6 }),
@@ -19,7 +24,7 @@ function swatch(entry: LegendEntry): SVGElement {
       "stroke-dasharray": entry.dash?.length ? entry.dash.join(" ") : null,
     }),
   };
-  return svg("svg", { width: entry.mark ? 14 : 26, height: 14, "aria-hidden": "true" }, marks[entry.mark ?? "line"]());
+  return svg("svg", { class: "swatch", width: entry.mark ? 14 : 26, height: 14, "aria-hidden": "true" }, marks[entry.mark ?? "line"]());
 }
 
 /** A legend to read. */

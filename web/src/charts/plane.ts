@@ -1,8 +1,9 @@
 // One merge seen from above: the prompts of a neighbourhood and the merged ones on their two principal axes, joined by
 // the transport plan. Both axes have the same scale, so that near is near. Prompts that began alike lie on top of each
 // other from afar: a click on a merged prompt, or Enter, goes near it.
+import { clientName, clientTitle } from "../clients";
 import { html, svg } from "../dom";
-import type { Merge, Point } from "../records";
+import type { Merge, Point, Run } from "../records";
 import { significant } from "../format";
 import { palette, seriesColour } from "../theme";
 import { hideTooltip, showTooltip, type TooltipRow } from "../tooltip";
@@ -18,6 +19,7 @@ export class PlaneChart {
   private readonly drawing = svg("svg", { class: "plane", tabindex: 0, role: "img" });
   private width = 0;
   private height = 0;
+  private about: Run["about"];
   private merge: Merge | null = null;
   /** The merged prompt whose links are shown alone. */
   private picked: number | null = null;
@@ -34,8 +36,9 @@ export class PlaneChart {
     onWidth(this.element, () => this.draw());
   }
 
-  update(merge: Merge, inWords: string): void {
+  update(about: Run["about"], merge: Merge, inWords: string): void {
     if (merge.round !== this.merge?.round || merge.client !== this.merge.client) this.near = this.picked = null;
+    this.about = about;
     this.merge = merge;
     this.drawing.setAttribute("aria-label", inWords);
     this.draw();
@@ -134,7 +137,7 @@ export class PlaneChart {
     this.draw();
     if (merged === null || !this.merge) return;
     const mark = this.drawing.querySelector(`.merged[data-merged="${merged}"]`)!.getBoundingClientRect();
-    showTooltip(mark.right, (mark.top + mark.bottom) / 2, `Merged prompt ${merged}`, originsOf(this.merge, merged));
+    showTooltip(mark.right, (mark.top + mark.bottom) / 2, `Merged prompt ${merged}`, originsOf(this.about, this.merge, merged));
   }
 
   private onPointer(event: PointerEvent): void {
@@ -144,7 +147,7 @@ export class PlaneChart {
     if (!this.merge || sender === undefined) return;
     const rows = this.targetsOf(Number(sender), Number(prompt))
       .map((p) => ({ label: `to merged prompt ${p[2]}`, value: `${(100 * p[3]).toFixed(0)} %` }));
-    showTooltip(event.clientX, event.clientY, `Client ${this.merge.senders?.[Number(sender)]?.client}, prompt ${prompt}`, rows);
+    showTooltip(event.clientX, event.clientY, `${clientTitle(this.about, senderOf(this.merge, Number(sender)))}, prompt ${prompt}`, rows);
   }
 
   /** On a diamond, or on a dot that belongs to one; from near, any click comes back. */
@@ -179,12 +182,16 @@ export class PlaneChart {
   }
 }
 
+function senderOf(merge: Merge, position: number): number {
+  return merge.senders?.[position]?.client ?? position;
+}
+
 /** Where a merged prompt's mass comes from, the largest shares first. */
-function originsOf(merge: Merge, merged: number): TooltipRow[] {
+function originsOf(about: Run["about"], merge: Merge, merged: number): TooltipRow[] {
   const plan = (merge.plan ?? []).filter((p) => p[2] === merged).sort((a, b) => b[3] - a[3]);
   const rows = plan.slice(0, 8).map(([sender, prompt, , mass]) => ({
     colour: seriesColour(sender),
-    label: `client ${merge.senders?.[sender]?.client}, prompt ${prompt}`,
+    label: `${clientName(about, senderOf(merge, sender))}, prompt ${prompt}`,
     value: `${(100 * mass).toFixed(0)} %`,
   }));
   if (plan.length === 0) return [{ label: "no mass went to it: dead" }];

@@ -1,10 +1,11 @@
 // The final figures of every setting, mean ± standard deviation over seeds, beside what the paper reports.
 import type { App, Section } from "../app";
+import { swatch, type Look } from "../charts/legend";
 import { curvesOf, runLabel } from "../curves";
 import { html } from "../dom";
 import { bytes, decimals, NOTHING, percentPlusMinus, seconds, significant } from "../format";
 import type { Group, Run } from "../records";
-import { seriesColour } from "../theme";
+import { dash, seriesColour } from "../theme";
 import { part } from "./section";
 
 const PAPER = "Paper, %";
@@ -36,10 +37,8 @@ function columnsShown(groups: Group[]): string[] {
   return COLUMNS.filter((name) => name !== PAPER || groups.some((group) => group.paper));
 }
 
-function row(group: Group, label: string, colour: string | null, shown: string[]): HTMLElement {
+function row(group: Group, label: string, look: Look | null, shown: string[]): HTMLElement {
   const several = group.runs.length > 1;
-  const swatch = html("i", { class: "swatch" });
-  if (colour) swatch.style.background = colour;
   const figures = [
     percentPlusMinus(group.accuracy_masked, several),
     decimals(group.paper?.accuracy, 2),
@@ -51,7 +50,7 @@ function row(group: Group, label: string, colour: string | null, shown: string[]
     bytes(group.sent_bytes?.mean),
     (group.seeds ?? []).join(", ") || NOTHING,
   ];
-  return html("tr", {}, html("th", { scope: "row" }, html("div", {}, colour && swatch, html("span", {}, label))),
+  return html("tr", {}, html("th", { scope: "row" }, html("div", {}, look && swatch(look), html("span", {}, label))),
     ...figures.filter((_, i) => shown.includes(COLUMNS[i]!)).map((text) => html("td", {}, text)));
 }
 
@@ -64,12 +63,12 @@ export function compareTable(app: App): Section {
   const update = () => {
     const { report } = app;
     const compares = report.groups.length > 1;
-    const colours = curvesOf(report).map((curve) => seriesColour(curve.position));
+    const looks = curvesOf(report).map(({ position }): Look => ({ colour: seriesColour(position), dash: dash(position) }));
     const shown = columnsShown(report.groups);
     const rows = compares
-      ? curvesOf(report).map((curve, i) => row(report.groups[i]!, curve.label, colours[i]!, shown))
+      ? curvesOf(report).map((curve, i) => row(report.groups[i]!, curve.label, looks[i]!, shown))
       : [
-        ...report.runs.map((run, i) => row(groupOf(run, i, ""), runLabel(run, report.runs), colours[i]!, shown)),
+        ...report.runs.map((run, i) => row(groupOf(run, i, ""), runLabel(run, report.runs), looks[i]!, shown)),
         ...report.groups.map((group) => row(group, "all seeds", null, shown)),
       ];
     table.replaceChildren(

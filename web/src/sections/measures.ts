@@ -21,9 +21,9 @@ interface Measure {
   isOfMerges?: boolean;
 }
 
-/** Of merges: a round in which nobody sent anything had none, and the 0 in its record is no figure. */
+/** Of merges: a round without any has no figure, whatever it counts. */
 function ofMerges(figure: (round: Round) => Figure): (round: Round) => Figure {
-  return (round) => (round.sent_messages === 0 ? null : figure(round));
+  return (round) => (round.merge_error == null ? null : figure(round));
 }
 
 const MEASURES: Measure[] = [

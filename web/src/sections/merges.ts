@@ -3,15 +3,16 @@ import { shownRun, type App, type Section } from "../app";
 import { HeatMap } from "../charts/heat_map";
 import { plainLegend } from "../charts/legend";
 import { PlaneChart } from "../charts/plane";
+import { clientName, clientTitle, shortClientName } from "../clients";
 import { choice, dropDown, html } from "../dom";
 import { plural } from "../format";
 import type { Merge, Run } from "../records";
 import { palette, seriesColour } from "../theme";
 import { figure, part } from "./section";
 
-function clientName(run: Run, client: number): string {
-  const domain = run.about?.domains?.[run.about.clients?.[client]?.domain ?? -1]?.name;
-  return domain === undefined ? `client ${client}` : `client ${client} (${domain})`;
+function nameWithDomain({ about }: Run, client: number): string {
+  const domain = about?.domains?.[about.clients?.[client]?.domain ?? -1]?.name;
+  return clientName(about, client) + (domain === undefined ? "" : ` (${domain})`);
 }
 
 /** The plan as a table: a row for each prompt that came in, a column for each merged one. */
@@ -59,7 +60,7 @@ export function merges(app: App): Section {
     const ofClient = seen.filter((m) => m.client === client);
     const merge = ofClient.find((m) => m.round === app.state.mergeRound) ?? ofClient[ofClient.length - 1]!;
     const isChosen = ofClient.some((m) => m.round === app.state.mergeRound);
-    clients.set(clientList.map((c) => [String(c), clientName(run, c)]), String(client));
+    clients.set(clientList.map((c) => [String(c), nameWithDomain(run, c)]), String(client));
     rounds.set([...ofClient.map((m): [string, string] => [String(m.round), String(m.round)]), ["newest", `newest (${ofClient[ofClient.length - 1]!.round})`]],
       isChosen ? String(merge.round) : "newest");
     draw(run, merge);
@@ -71,28 +72,28 @@ export function merges(app: App): Section {
     linked.hidden = isTable;
     tabled.hidden = !isTable;
     const dead = merge.dead?.length ?? 0;
-    const words = `${plural(senders.length, "prompt set")} met at client ${merge.client} in round ${merge.round}; ${dead === 0 ? "every merged prompt has mass" : plural(dead, "merged prompt") + " without mass (dashed)"}.`;
+    const words = `${plural(senders.length, "prompt set")} met at ${clientName(run.about, merge.client)} in round ${merge.round}; ${dead === 0 ? "every merged prompt has mass" : plural(dead, "merged prompt") + " without mass (dashed)"}.`;
     note.textContent = words;
-    if (isTable) drawTable(merge);
-    else plane.update(merge, `${words} Arrow keys pick a merged prompt, Enter goes near it.`);
+    if (isTable) drawTable(run, merge);
+    else plane.update(run.about, merge, `${words} Arrow keys pick a merged prompt, Enter goes near it.`);
     legend.replaceChildren(plainLegend([
       ...senders.map((sender, i) => ({
         key: String(i), mark: "square" as const, colour: seriesColour(i),
-        label: sender.client === merge.client ? `${clientName(run, sender.client)}, own` : clientName(run, sender.client),
+        label: nameWithDomain(run, sender.client) + (sender.client === merge.client ? ", own" : ""),
       })),
       { key: "merged", label: "merged", mark: "diamond", colour: palette().ink },
     ]));
   };
 
-  const drawTable = (merge: Merge) => {
+  const drawTable = (run: Run, merge: Merge) => {
     const { rows, mass } = planTable(merge);
     table.update({
       rows: rows.length,
       columns: merge.merged?.length ?? 0,
       share: mass,
-      title: (row, column) => `Client ${rows[row]!.client}, prompt ${rows[row]!.prompt} → ${column}`,
+      title: (row, column) => `${clientTitle(run.about, rows[row]!.client)}, prompt ${rows[row]!.prompt} → ${column}`,
       facts: (row, column) => [{ label: "share of its mass", value: `${(100 * mass(row, column)).toFixed(0)} %` }],
-      rowLabel: (row) => `${rows[row]!.client}·${rows[row]!.prompt}`,
+      rowLabel: (row) => `${shortClientName(run.about, rows[row]!.client)}·${rows[row]!.prompt}`,
       columnLabel: String,
       rowBreaks: rows.flatMap((r, i) => (i > 0 && r.s !== rows[i - 1]!.s ? [i] : [])),
       inWords: `Transport plan: ${rows.length} prompts to ${merge.merged?.length} merged ones. Arrow keys read the cells.`,

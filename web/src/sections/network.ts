@@ -2,6 +2,7 @@
 import { shownRun, type App, type Section } from "../app";
 import { GraphChart } from "../charts/graph";
 import { plainLegend } from "../charts/legend";
+import { clientTitle, shortClientName } from "../clients";
 import { html } from "../dom";
 import { count, plural, significant } from "../format";
 import type { Graph, Round, Run } from "../records";
@@ -24,11 +25,12 @@ function factsOf(run: Run, graph: Graph, client: number) {
   const about = run.about?.clients?.[client];
   const domain = run.about?.domains?.[about?.domain ?? -1]?.name;
   const { links, failed } = neighbours(graph, client);
+  const names = (clients: number[]) => clients.slice(0, 12).map((c) => shortClientName(run.about, c)).join(", ") + (clients.length > 12 ? " …" : "");
   const facts = [
     ...(domain === undefined ? [] : [{ label: "domain", value: domain }]),
     ...(about?.samples === undefined ? [] : [{ label: "pictures", value: count(about.samples) }]),
-    { label: "talked to", value: links.slice(0, 12).join(", ") + (links.length > 12 ? " …" : "") || "nobody" },
-    ...(failed.length === 0 ? [] : [{ label: "links failed to", value: failed.join(", ") }]),
+    { label: "talked to", value: names(links) || "nobody" },
+    ...(failed.length === 0 ? [] : [{ label: "links failed to", value: names(failed) }]),
   ];
   return (graph.absent ?? []).includes(client) ? [...facts, { label: "sat this round out", value: "" }] : facts;
 }
@@ -79,7 +81,7 @@ export function network(app: App): Section {
     const failed = graph.failed?.length ?? 0;
     const absent = graph.absent?.length ?? 0;
     chart.update({
-      graph, domains, facts: (client) => factsOf(run, graph, client),
+      graph, domains, title: (client) => clientTitle(run.about, client), facts: (client) => factsOf(run, graph, client),
       inWords: `Network of round ${round.round}: ${plural(clients, "client")}, ${plural(links, "link")}, ${failed} failed. Arrow keys pick a client.`,
     });
     const fact = (name: string, value: string) => html("div", {}, html("dt", {}, name), html("dd", {}, value));

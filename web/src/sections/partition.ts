@@ -1,6 +1,7 @@
 // Who holds what: the training pictures of each client by class.
 import { shownRun, type App, type Section } from "../app";
 import { HeatMap } from "../charts/heat_map";
+import { clientTitle, shortClientName } from "../clients";
 import { choice, html } from "../dom";
 import { count, plural } from "../format";
 import type { About, Domain } from "../records";
@@ -55,12 +56,12 @@ export function partition(app: App): Section {
         const n = table[row]?.[column] ?? 0;
         return app.state.partitionForm === "count" ? Math.sqrt(n / most) : n / Math.max(sums[row]!, 1);
       },
-      title: (row, column) => `Client ${row}, ${classes[column]!.domain.name} ${classes[column]!.label}`.trim(),
+      title: (row, column) => `${clientTitle(about, row)}, ${classes[column]!.domain.name} ${classes[column]!.label}`.trim(),
       facts: (row, column) => [
         { label: plural(table[row]?.[column] ?? 0, "picture") },
         { label: `of ${count(sums[row])} that the client holds` },
       ],
-      rowLabel: String,
+      rowLabel: (row) => shortClientName(about, row),
       columnLabel: (column) => classes[column]!.label,
       rowBreaks: breaksIn((r) => about.clients?.[r]?.domain, table.length),
       columnBreaks,
