@@ -1,6 +1,7 @@
 #include "data/canvas.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "data/font.h"
@@ -47,7 +48,7 @@ Image shrink(const ImageView& picture, std::size_t side) {
   Image small{side, side, std::vector<std::uint8_t>(3 * side * side)};
   for (std::size_t i = 0; i < side * side; ++i) {
     for (std::size_t c = 0; c < 3; ++c) {
-      small.rgb[3 * i + c] = static_cast<std::uint8_t>(planes[c * side * side + i] * 255.0f + 0.5f);
+      small.rgb[3 * i + c] = static_cast<std::uint8_t>(std::lround(planes[c * side * side + i] * 255.0f));
     }
   }
   return small;

@@ -39,7 +39,7 @@ fs::path require_file(const fs::path& folder, const Names& names) {
 }
 
 // `place` or one of its subfolders, the first in which one of the files is.
-auto finder(Names subfolders, Names files) {
+auto finder(const Names& subfolders, const Names& files) {
   return [=](const fs::path& place) -> std::optional<fs::path> {
     if (find_file(place, files)) return place;
     for (const auto& sub : subfolders) {

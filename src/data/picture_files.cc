@@ -15,7 +15,7 @@ namespace dfrost {
 namespace {
 
 // Up to 64×64 RGB, pixels cost little more than the file and need no decoding at every use.
-constexpr std::size_t kKeepPixelsUpToBytes = 64 * 64 * 3;
+constexpr std::size_t kKeepPixelsUpToBytes = std::size_t{64} * 64 * 3;
 // Files decoded before they are packed together: bounds what is held twice.
 constexpr std::size_t kFilesAtOnce = 4096;
 

@@ -181,11 +181,9 @@ HttpResult http_get(const HttpRequest& request) {
   const CURLcode code = curl_easy_perform(handle.get());
   file.check();
   HttpResult result{.outcome = HttpOutcome::complete, .stated_sha256 = transfer.stated_sha256};
-  if (transfer.declined) {
+  const bool empty_answer = code == CURLE_OK && !transfer.body_begun;
+  if (transfer.declined || (empty_answer && request.accept && !request.accept(transfer.stated_sha256))) {
     result.outcome = HttpOutcome::declined;
-  } else if (code == CURLE_OK && !transfer.body_begun && request.accept &&
-             !request.accept(transfer.stated_sha256)) {
-    result.outcome = HttpOutcome::declined;  // an empty answer
   } else if (code == CURLE_HTTP_RETURNED_ERROR && transfer.status() == kRangeNotSatisfiable) {
     // What is there is not a beginning of what the server has: the caller's checksum will tell.
     result.outcome = HttpOutcome::complete;

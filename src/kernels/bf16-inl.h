@@ -18,7 +18,7 @@ namespace dfrost::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // The rounded number in the upper half of each lane.
-HWY_INLINE hn::Vec<hn::ScalableTag<std::uint32_t>> RoundToBf16(FloatVector x) {
+HWY_INLINE hn::Vec<hn::ScalableTag<std::uint32_t>> round_to_bf16(FloatVector x) {
   const hn::ScalableTag<std::uint32_t> d;
   const auto bits = hn::BitCast(d, x);
   const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(d, 1u));
@@ -28,19 +28,20 @@ HWY_INLINE hn::Vec<hn::ScalableTag<std::uint32_t>> RoundToBf16(FloatVector x) {
 }
 
 // Stores 2·Lanes(FloatTag) numbers.
-HWY_INLINE void StoreBf16(FloatVector low, FloatVector high, Bf16* out) {
+HWY_INLINE void store_bf16(FloatVector low, FloatVector high, Bf16* out) {
 #if HWY_TARGET == HWY_SCALAR
   out[0] = to_bf16(hn::GetLane(low));
   out[1] = to_bf16(hn::GetLane(high));
 #else
   const hn::ScalableTag<std::uint16_t> d;
-  const auto packed = hn::ConcatOdd(d, hn::BitCast(d, RoundToBf16(high)), hn::BitCast(d, RoundToBf16(low)));
+  const auto packed =
+      hn::ConcatOdd(d, hn::BitCast(d, round_to_bf16(high)), hn::BitCast(d, round_to_bf16(low)));
   hn::StoreU(packed, d, &out->bits);
 #endif
 }
 
 // Loads Lanes(FloatTag) numbers.
-HWY_INLINE FloatVector LoadBf16(const Bf16* in) {
+HWY_INLINE FloatVector load_bf16(const Bf16* in) {
   const FloatTag d;
   const hn::ScalableTag<std::uint32_t> wide;
   const hn::Rebind<std::uint16_t, FloatTag> narrow;

@@ -15,7 +15,7 @@ HWY_BEFORE_NAMESPACE();
 namespace dfrost::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-void FinishBlock(const float* block, const float* bias, bool accumulate, const OutputBlock& out) {
+void finish_block(const float* block, const float* bias, bool accumulate, const OutputBlock& out) {
   const FloatTag d;
   const std::size_t lanes = hn::Lanes(d);
   for (std::size_t r = 0; r < out.rows; ++r) {
@@ -31,8 +31,8 @@ void FinishBlock(const float* block, const float* bias, bool accumulate, const O
   }
 }
 
-void FinishBlockToRows(const float* block, const float* bias, std::size_t rows, Bf16* out,
-                       std::size_t stride) {
+void finish_block_to_rows(const float* block, const float* bias, std::size_t rows, Bf16* out,
+                          std::size_t stride) {
   const FloatTag d;
   const std::size_t lanes = hn::Lanes(d);
   for (std::size_t r = 0; r < rows; ++r) {
@@ -40,53 +40,53 @@ void FinishBlockToRows(const float* block, const float* bias, std::size_t rows, 
     for (std::size_t c = 0; c < kPanelCols; c += 2 * lanes) {
       const auto low = hn::Add(hn::Load(d, from + c), hn::LoadU(d, bias + c));
       const auto high = hn::Add(hn::Load(d, from + c + lanes), hn::LoadU(d, bias + c + lanes));
-      StoreBf16(low, high, out + r * stride + c);
+      store_bf16(low, high, out + r * stride + c);
     }
   }
 }
 
 // Row r of a column of tiles.
-HWY_INLINE std::size_t RowOffset(std::size_t r, std::size_t row_distance) {
+HWY_INLINE std::size_t row_offset(std::size_t r, std::size_t row_distance) {
   return r / kTileRows * row_distance + r % kTileRows * kTileDepth;
 }
 
 template <bool kDerivative>
-HWY_INLINE void GeluBlock(const float* block, const float* bias, std::size_t row_tiles, const TileColumn& out,
-                          const TileColumn& derivative) {
+HWY_INLINE void gelu_block(const float* block, const float* bias, std::size_t row_tiles,
+                           const TileColumn& out, const TileColumn& derivative) {
   const FloatTag d;
   const std::size_t lanes = hn::Lanes(d);
   for (std::size_t r = 0; r < row_tiles * kTileRows; ++r) {
     const float* const from = block + r * kPanelCols;
     for (std::size_t c = 0; c < kPanelCols; c += 2 * lanes) {
       FloatVector low, high, low_slope, high_slope;
-      GeluForBf16(d, hn::Add(hn::Load(d, from + c), hn::LoadU(d, bias + c)), low, low_slope);
-      GeluForBf16(d, hn::Add(hn::Load(d, from + c + lanes), hn::LoadU(d, bias + c + lanes)), high,
-                  high_slope);
-      StoreBf16(low, high, out.data + RowOffset(r, out.row_distance) + c);
+      gelu_for_bf16(d, hn::Add(hn::Load(d, from + c), hn::LoadU(d, bias + c)), low, low_slope);
+      gelu_for_bf16(d, hn::Add(hn::Load(d, from + c + lanes), hn::LoadU(d, bias + c + lanes)), high,
+                    high_slope);
+      store_bf16(low, high, out.data + row_offset(r, out.row_distance) + c);
       if constexpr (kDerivative) {
-        StoreBf16(low_slope, high_slope, derivative.data + RowOffset(r, derivative.row_distance) + c);
+        store_bf16(low_slope, high_slope, derivative.data + row_offset(r, derivative.row_distance) + c);
       }
     }
   }
 }
 
-void FinishBlockWithGelu(const float* block, const float* bias, std::size_t row_tiles, const TileColumn& out,
-                         const TileColumn& derivative) {
-  if (derivative.data != nullptr) return GeluBlock<true>(block, bias, row_tiles, out, derivative);
-  GeluBlock<false>(block, bias, row_tiles, out, derivative);
+void finish_block_with_gelu(const float* block, const float* bias, std::size_t row_tiles,
+                            const TileColumn& out, const TileColumn& derivative) {
+  if (derivative.data != nullptr) return gelu_block<true>(block, bias, row_tiles, out, derivative);
+  gelu_block<false>(block, bias, row_tiles, out, derivative);
 }
 
-void FinishBlockTimes(const float* block, const ConstTileColumn& factors, std::size_t row_tiles,
-                      const TileColumn& out) {
+void finish_block_times(const float* block, const ConstTileColumn& factors, std::size_t row_tiles,
+                        const TileColumn& out) {
   const FloatTag d;
   const std::size_t lanes = hn::Lanes(d);
   for (std::size_t r = 0; r < row_tiles * kTileRows; ++r) {
     const float* const from = block + r * kPanelCols;
-    const Bf16* const factor = factors.data + RowOffset(r, factors.row_distance);
+    const Bf16* const factor = factors.data + row_offset(r, factors.row_distance);
     for (std::size_t c = 0; c < kPanelCols; c += 2 * lanes) {
-      const auto low = hn::Mul(hn::Load(d, from + c), LoadBf16(factor + c));
-      const auto high = hn::Mul(hn::Load(d, from + c + lanes), LoadBf16(factor + c + lanes));
-      StoreBf16(low, high, out.data + RowOffset(r, out.row_distance) + c);
+      const auto low = hn::Mul(hn::Load(d, from + c), load_bf16(factor + c));
+      const auto high = hn::Mul(hn::Load(d, from + c + lanes), load_bf16(factor + c + lanes));
+      store_bf16(low, high, out.data + row_offset(r, out.row_distance) + c);
     }
   }
 }
@@ -97,28 +97,28 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace dfrost {
 
-HWY_EXPORT(FinishBlock);
-HWY_EXPORT(FinishBlockToRows);
-HWY_EXPORT(FinishBlockWithGelu);
-HWY_EXPORT(FinishBlockTimes);
+HWY_EXPORT(finish_block);
+HWY_EXPORT(finish_block_to_rows);
+HWY_EXPORT(finish_block_with_gelu);
+HWY_EXPORT(finish_block_times);
 
 void finish_block(const float* block, const float* bias, bool accumulate, const OutputBlock& out) {
-  HWY_DYNAMIC_DISPATCH(FinishBlock)(block, bias, accumulate, out);
+  HWY_DYNAMIC_DISPATCH(finish_block)(block, bias, accumulate, out);
 }
 
 void finish_block_to_rows(const float* block, const float* bias, std::size_t rows, Bf16* out,
                           std::size_t stride) {
-  HWY_DYNAMIC_DISPATCH(FinishBlockToRows)(block, bias, rows, out, stride);
+  HWY_DYNAMIC_DISPATCH(finish_block_to_rows)(block, bias, rows, out, stride);
 }
 
 void finish_block_with_gelu(const float* block, const float* bias, std::size_t row_tiles,
                             const TileColumn& out, const TileColumn& derivative) {
-  HWY_DYNAMIC_DISPATCH(FinishBlockWithGelu)(block, bias, row_tiles, out, derivative);
+  HWY_DYNAMIC_DISPATCH(finish_block_with_gelu)(block, bias, row_tiles, out, derivative);
 }
 
 void finish_block_times(const float* block, const ConstTileColumn& factors, std::size_t row_tiles,
                         const TileColumn& out) {
-  HWY_DYNAMIC_DISPATCH(FinishBlockTimes)(block, factors, row_tiles, out);
+  HWY_DYNAMIC_DISPATCH(finish_block_times)(block, factors, row_tiles, out);
 }
 
 }  // namespace dfrost

@@ -27,25 +27,25 @@ HWY_INLINE void for_each_vector_of_segment(const Body& body) {
 
 // Rounds value(i), Lanes(FloatTag) numbers at a time, into the 32 of a segment.
 template <class Value>
-HWY_INLINE void StoreSegment(Bf16* out, const Value& value) {
+HWY_INLINE void store_segment(Bf16* out, const Value& value) {
   const std::size_t lanes = hn::Lanes(FloatTag());
-  for (std::size_t i = 0; i < kTileDepth; i += 2 * lanes) StoreBf16(value(i), value(i + lanes), out + i);
+  for (std::size_t i = 0; i < kTileDepth; i += 2 * lanes) store_bf16(value(i), value(i + lanes), out + i);
 }
 
-HWY_INLINE void StoreSegment(const float* from, Bf16* out) {
-  StoreSegment(out, [=](std::size_t i) HWY_ATTR { return hn::LoadU(FloatTag(), from + i); });
+HWY_INLINE void store_segment(const float* from, Bf16* out) {
+  store_segment(out, [=](std::size_t i) HWY_ATTR { return hn::LoadU(FloatTag(), from + i); });
 }
 
-void RoundRows(MatrixView<const float> x, Bf16* out, std::size_t stride) {
+void round_rows(MatrixView<const float> x, Bf16* out, std::size_t stride) {
   for (std::size_t r = 0; r < x.rows(); ++r) {
     const float* const from = x.row(r).data();
     std::size_t c = 0;
-    for (; c + kTileDepth <= x.cols(); c += kTileDepth) StoreSegment(from + c, out + r * stride + c);
+    for (; c + kTileDepth <= x.cols(); c += kTileDepth) store_segment(from + c, out + r * stride + c);
     for (; c < x.cols(); ++c) out[r * stride + c] = to_bf16(from[c]);
   }
 }
 
-void StoreToTiles(MatrixView<const float> x, TiledMatrix& out, std::size_t row, std::size_t col) {
+void store_to_tiles(MatrixView<const float> x, TiledMatrix& out, std::size_t row, std::size_t col) {
   for (std::size_t r = 0; r < x.rows(); ++r) {
     const float* from = x.row(r).data();
     for (std::size_t c = col; c < col + x.cols();) {
@@ -53,7 +53,7 @@ void StoreToTiles(MatrixView<const float> x, TiledMatrix& out, std::size_t row, 
       const std::size_t count = std::min(kTileDepth - place, col + x.cols() - c);
       Bf16* const to = out.segment(row + r, c / kTileDepth) + place;
       if (count == kTileDepth) {
-        StoreSegment(from, to);
+        store_segment(from, to);
       } else {
         std::transform(from, from + count, to, to_bf16);
       }
@@ -63,12 +63,12 @@ void StoreToTiles(MatrixView<const float> x, TiledMatrix& out, std::size_t row, 
   }
 }
 
-float NormalizeToTiles(const float* x, float epsilon, std::size_t n, TiledMatrix& out, std::size_t row) {
+float normalize_to_tiles(const float* x, float epsilon, std::size_t n, TiledMatrix& out, std::size_t row) {
   const RowMoments moments = row_moments(x, epsilon, n);
   const float mean = moments.mean, inverse_std = moments.inverse_std;
   for (std::size_t c = 0; c < n / kTileDepth; ++c) {
     const float* const from = x + c * kTileDepth;
-    StoreSegment(out.segment(row, c), [=](std::size_t i) HWY_ATTR {
+    store_segment(out.segment(row, c), [=](std::size_t i) HWY_ATTR {
       const FloatTag d;
       return hn::Mul(hn::Sub(hn::LoadU(d, from + i), hn::Set(d, mean)), hn::Set(d, inverse_std));
     });
@@ -80,17 +80,17 @@ float NormalizeToTiles(const float* x, float epsilon, std::size_t n, TiledMatrix
 }
 
 // Widened once into a row of floats, which stays in the nearest cache for the two passes that read it.
-void WidenRow(const TiledMatrix& in, std::size_t row, float* out) {
+void widen_row(const TiledMatrix& in, std::size_t row, float* out) {
   for (std::size_t c = 0; c < in.col_tiles(); ++c) {
     const Bf16* const from = in.segment(row, c);
     for_each_vector_of_segment([=](std::size_t i) HWY_ATTR {
-      hn::StoreU(LoadBf16(from + i), FloatTag(), out + c * kTileDepth + i);
+      hn::StoreU(load_bf16(from + i), FloatTag(), out + c * kTileDepth + i);
     });
   }
 }
 
 // The largest of a row of n numbers, n a multiple of 32.
-HWY_INLINE float LargestOf(const float* x, std::size_t n) {
+HWY_INLINE float largest_of(const float* x, std::size_t n) {
   const FloatTag d;
   FloatVector largest = hn::LoadU(d, x);
   for (std::size_t i = 0; i < n; i += hn::Lanes(d)) largest = hn::Max(largest, hn::LoadU(d, x + i));
@@ -99,64 +99,64 @@ HWY_INLINE float LargestOf(const float* x, std::size_t n) {
 
 // Row r of segment c in a row of tiles.
 template <class T>
-HWY_INLINE T* SegmentOf(T* tiles, std::size_t col_tiles, std::size_t r, std::size_t c) {
+HWY_INLINE T* segment_of(T* tiles, std::size_t col_tiles, std::size_t r, std::size_t c) {
   return tiles + (r / kTileRows * col_tiles + c) * kTileSize + r % kTileRows * kTileDepth;
 }
 
-HWY_INLINE void ZeroRowsFrom(std::size_t first, const AttentionTiles& shape, Bf16* tiles) {
+HWY_INLINE void zero_rows_from(std::size_t first, const AttentionTiles& shape, Bf16* tiles) {
   for (std::size_t r = first; r < shape.row_tiles * kTileRows; ++r) {
     for (std::size_t c = 0; c < shape.col_tiles; ++c) {
-      std::fill_n(SegmentOf(tiles, shape.col_tiles, r, c), kTileDepth, Bf16{0});
+      std::fill_n(segment_of(tiles, shape.col_tiles, r, c), kTileDepth, Bf16{0});
     }
   }
 }
 
-void SoftmaxToTiles(float* scores, const AttentionTiles& shape, float scale, Bf16* probabilities) {
+void softmax_to_tiles(float* scores, const AttentionTiles& shape, float scale, Bf16* probabilities) {
   const FloatTag d;
   const std::size_t width = shape.col_tiles * kTileDepth;
   for (std::size_t r = 0; r < shape.rows; ++r) {
     float* const row = scores + r * width;
     std::fill(row + shape.cols, row + width, -1e30f);  // never the largest, and its exponential is 0
-    const float largest = LargestOf(row, width);
+    const float largest = largest_of(row, width);
     const float sum = sum_of(width, [=](std::size_t i, auto tag) HWY_ATTR {
       const auto shifted = hn::Sub(hn::LoadU(tag, row + i), hn::Set(tag, largest));
-      const auto e = ExpOfNonPositive(tag, hn::Mul(shifted, hn::Set(tag, scale)));
+      const auto e = exp_of_non_positive(tag, hn::Mul(shifted, hn::Set(tag, scale)));
       hn::StoreU(e, tag, row + i);
       return e;
     });
     const FloatVector inverse = hn::Set(d, 1.0f / sum);
     for (std::size_t c = 0; c < shape.col_tiles; ++c) {
       const float* const from = row + c * kTileDepth;
-      StoreSegment(SegmentOf(probabilities, shape.col_tiles, r, c),
-                   [=](std::size_t i) HWY_ATTR { return hn::Mul(hn::LoadU(d, from + i), inverse); });
+      store_segment(segment_of(probabilities, shape.col_tiles, r, c),
+                    [=](std::size_t i) HWY_ATTR { return hn::Mul(hn::LoadU(d, from + i), inverse); });
     }
   }
-  ZeroRowsFrom(shape.rows, shape, probabilities);
+  zero_rows_from(shape.rows, shape, probabilities);
 }
 
-void SoftmaxBackwardToTiles(const float* g, const Bf16* probabilities, const AttentionTiles& shape,
-                            float scale, Bf16* d_scores) {
+void softmax_backward_to_tiles(const float* g, const Bf16* probabilities, const AttentionTiles& shape,
+                               float scale, Bf16* d_scores) {
   const FloatTag d;
   for (std::size_t r = 0; r < shape.rows; ++r) {
     const float* const row = g + r * shape.col_tiles * kTileDepth;
     FloatVector along_lanes = hn::Zero(d);
     for (std::size_t c = 0; c < shape.col_tiles; ++c) {
-      const Bf16* const p = SegmentOf(probabilities, shape.col_tiles, r, c);
+      const Bf16* const p = segment_of(probabilities, shape.col_tiles, r, c);
       for_each_vector_of_segment([&](std::size_t i) HWY_ATTR {
-        along_lanes = hn::MulAdd(LoadBf16(p + i), hn::LoadU(d, row + c * kTileDepth + i), along_lanes);
+        along_lanes = hn::MulAdd(load_bf16(p + i), hn::LoadU(d, row + c * kTileDepth + i), along_lanes);
       });
     }
     const FloatVector along = hn::SumOfLanes(d, along_lanes);
     for (std::size_t c = 0; c < shape.col_tiles; ++c) {
-      const Bf16* const p = SegmentOf(probabilities, shape.col_tiles, r, c);
+      const Bf16* const p = segment_of(probabilities, shape.col_tiles, r, c);
       const float* const from = row + c * kTileDepth;
-      StoreSegment(SegmentOf(d_scores, shape.col_tiles, r, c), [=](std::size_t i) HWY_ATTR {
-        const auto scaled = hn::Mul(LoadBf16(p + i), hn::Set(d, scale));
+      store_segment(segment_of(d_scores, shape.col_tiles, r, c), [=](std::size_t i) HWY_ATTR {
+        const auto scaled = hn::Mul(load_bf16(p + i), hn::Set(d, scale));
         return hn::Mul(scaled, hn::Sub(hn::LoadU(d, from + i), along));
       });
     }
   }
-  ZeroRowsFrom(shape.rows, shape, d_scores);
+  zero_rows_from(shape.rows, shape, d_scores);
 }
 
 }  // namespace dfrost::HWY_NAMESPACE
@@ -165,20 +165,20 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace dfrost {
 
-HWY_EXPORT(RoundRows);
-HWY_EXPORT(StoreToTiles);
-HWY_EXPORT(NormalizeToTiles);
-HWY_EXPORT(WidenRow);
-HWY_EXPORT(SoftmaxToTiles);
-HWY_EXPORT(SoftmaxBackwardToTiles);
+HWY_EXPORT(round_rows);
+HWY_EXPORT(store_to_tiles);
+HWY_EXPORT(normalize_to_tiles);
+HWY_EXPORT(widen_row);
+HWY_EXPORT(softmax_to_tiles);
+HWY_EXPORT(softmax_backward_to_tiles);
 
 void round_rows(MatrixView<const float> x, Bf16* out, std::size_t stride) {
-  HWY_DYNAMIC_DISPATCH(RoundRows)(x, out, stride);
+  HWY_DYNAMIC_DISPATCH(round_rows)(x, out, stride);
 }
 
 void store_to_tiles(MatrixView<const float> x, TiledMatrix& out, std::size_t row, std::size_t col) {
   assert(row + x.rows() <= out.rows() && col + x.cols() <= out.cols());
-  HWY_DYNAMIC_DISPATCH(StoreToTiles)(x, out, row, col);
+  HWY_DYNAMIC_DISPATCH(store_to_tiles)(x, out, row, col);
 }
 
 void normalize_to_tiles(MatrixView<const float> x, float epsilon, TiledMatrix& out,
@@ -186,7 +186,7 @@ void normalize_to_tiles(MatrixView<const float> x, float epsilon, TiledMatrix& o
   assert(inverse_std.size() >= x.rows());
   out.resize(x.rows(), x.cols());
   for (std::size_t r = 0; r < x.rows(); ++r) {
-    inverse_std[r] = HWY_DYNAMIC_DISPATCH(NormalizeToTiles)(x.row(r).data(), epsilon, x.cols(), out, r);
+    inverse_std[r] = HWY_DYNAMIC_DISPATCH(normalize_to_tiles)(x.row(r).data(), epsilon, x.cols(), out, r);
   }
 }
 
@@ -196,19 +196,19 @@ void normalize_backward_from_tiles(MatrixView<const float> d, const TiledMatrix&
   thread_local AlignedBuffer<float> widened;
   widened.resize(normalized.col_tiles() * kTileDepth);
   for (std::size_t r = 0; r < d.rows(); ++r) {
-    HWY_DYNAMIC_DISPATCH(WidenRow)(normalized, r, widened.data());
+    HWY_DYNAMIC_DISPATCH(widen_row)(normalized, r, widened.data());
     normalize_rows_backward(d.rows_from(r, 1), {widened.data(), 1, d.cols()}, inverse_std.subspan(r, 1),
                             dx.rows_from(r, 1));
   }
 }
 
 void softmax_to_tiles(float* scores, const AttentionTiles& shape, float scale, Bf16* probabilities) {
-  HWY_DYNAMIC_DISPATCH(SoftmaxToTiles)(scores, shape, scale, probabilities);
+  HWY_DYNAMIC_DISPATCH(softmax_to_tiles)(scores, shape, scale, probabilities);
 }
 
 void softmax_backward_to_tiles(const float* d, const Bf16* probabilities, const AttentionTiles& shape,
                                float scale, Bf16* d_scores) {
-  HWY_DYNAMIC_DISPATCH(SoftmaxBackwardToTiles)(d, probabilities, shape, scale, d_scores);
+  HWY_DYNAMIC_DISPATCH(softmax_backward_to_tiles)(d, probabilities, shape, scale, d_scores);
 }
 
 }  // namespace dfrost

@@ -69,7 +69,7 @@ std::string cpu_summary() {
   std::array<unsigned, 12> words{};
   bool named = true;
   for (unsigned i = 0; i < 3; ++i) {
-    unsigned* w = words.data() + 4 * i;
+    unsigned* w = words.data() + std::size_t{4} * i;
     named = named && __get_cpuid(0x80000002u + i, w, w + 1, w + 2, w + 3) != 0;
   }
   if (named) {

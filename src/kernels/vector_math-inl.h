@@ -16,7 +16,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 // e^x for x ≤ 0, relative error below 2e-7, exactly 1 at 0 and exactly 0 below -87 (where e^x leaves the
 // normal numbers). Half the work of a general exponential, and all that softmax and GELU need.
 template <class D, class V>
-HWY_INLINE V ExpOfNonPositive(D d, V x) {
+HWY_INLINE V exp_of_non_positive(D d, V x) {
   // x = n·ln 2 + r: adding 1.5·2²³ rounds to an integer and leaves it in the lowest bits.
   const V shifter = hn::Set(d, 12582912.0f);
   const V shifted = hn::MulAdd(x, hn::Set(d, 1.44269504f), shifter);
@@ -39,16 +39,16 @@ HWY_INLINE V ExpOfNonPositive(D d, V x) {
 
 // gelu(x) = x·Φ(x) and gelu'(x) = Φ(x) + x·φ(x), Φ the normal distribution: the exact GELU, not the tanh one.
 // The tail Φ(-|x|) = ½ erfc(|x|/√2) is Abramowitz and Stegun's 7.1.26 (error ≤ 1.5e-7) in t =
-// 1/GeluDenominator(x): its exp(-x²/2) is φ's too, so that one exponential gives both results.
+// 1/gelu_denominator(x): its exp(-x²/2) is φ's too, so that one exponential gives both results.
 template <class D, class V>
-HWY_INLINE V GeluDenominator(D d, V x) {
+HWY_INLINE V gelu_denominator(D d, V x) {
   constexpr float kP = 0.3275911f * 0.70710678f;  // their p, for |x|/√2
   return hn::MulAdd(hn::Abs(x), hn::Set(d, kP), hn::Set(d, 1.0f));
 }
 
 template <class D, class V>
-HWY_INLINE void GeluGivenReciprocal(D d, V x, V t, V& gelu, V& derivative) {
-  const V bell = ExpOfNonPositive(d, hn::Mul(hn::Mul(x, x), hn::Set(d, -0.5f)));
+HWY_INLINE void gelu_given_reciprocal(D d, V x, V t, V& gelu, V& derivative) {
+  const V bell = exp_of_non_positive(d, hn::Mul(hn::Mul(x, x), hn::Set(d, -0.5f)));
   V poly = hn::Set(d, 1.061405429f);
   poly = hn::MulAdd(poly, t, hn::Set(d, -1.453152027f));
   poly = hn::MulAdd(poly, t, hn::Set(d, 1.421413741f));
@@ -61,18 +61,18 @@ HWY_INLINE void GeluGivenReciprocal(D d, V x, V t, V& gelu, V& derivative) {
 }
 
 template <class D, class V>
-HWY_INLINE void Gelu(D d, V x, V& gelu, V& derivative) {
-  GeluGivenReciprocal(d, x, hn::Div(hn::Set(d, 1.0f), GeluDenominator(d, x)), gelu, derivative);
+HWY_INLINE void gelu(D d, V x, V& gelu, V& derivative) {
+  gelu_given_reciprocal(d, x, hn::Div(hn::Set(d, 1.0f), gelu_denominator(d, x)), gelu, derivative);
 }
 
 // The same for results that are rounded to bf16: the reciprocal is the processor's estimate after one Newton
 // step, right to about 22 bits, where a division would take longer than all the rest.
 template <class D, class V>
-HWY_INLINE void GeluForBf16(D d, V x, V& gelu, V& derivative) {
-  const V a = GeluDenominator(d, x);
+HWY_INLINE void gelu_for_bf16(D d, V x, V& gelu, V& derivative) {
+  const V a = gelu_denominator(d, x);
   const V estimate = hn::ApproximateReciprocal(a);
   const V t = hn::Mul(estimate, hn::NegMulAdd(a, estimate, hn::Set(d, 2.0f)));
-  GeluGivenReciprocal(d, x, t, gelu, derivative);
+  gelu_given_reciprocal(d, x, t, gelu, derivative);
 }
 
 }  // namespace dfrost::HWY_NAMESPACE

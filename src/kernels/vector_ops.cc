@@ -15,18 +15,18 @@ HWY_BEFORE_NAMESPACE();
 namespace dfrost::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-float Dot(const float* a, const float* b, std::size_t n) {
+float dot(const float* a, const float* b, std::size_t n) {
   return sum_of(
       n, [=](std::size_t i, auto d) HWY_ATTR { return hn::Mul(hn::LoadU(d, a + i), hn::LoadU(d, b + i)); });
 }
 
-void AddScaled(float scale, const float* x, float* y, std::size_t n) {
+void add_scaled(float scale, const float* x, float* y, std::size_t n) {
   for_each_vector(n, [=](std::size_t i, auto d) HWY_ATTR {
     hn::StoreU(hn::MulAdd(hn::Set(d, scale), hn::LoadU(d, x + i), hn::LoadU(d, y + i)), d, y + i);
   });
 }
 
-float NormalizeRow(const float* x, float epsilon, float* out, std::size_t n) {
+float normalize_row(const float* x, float epsilon, float* out, std::size_t n) {
   const RowMoments moments = row_moments(x, epsilon, n);
   const float mean = moments.mean, inverse_std = moments.inverse_std;
   for_each_vector(n, [=](std::size_t i, auto d) HWY_ATTR {
@@ -36,11 +36,11 @@ float NormalizeRow(const float* x, float epsilon, float* out, std::size_t n) {
   return inverse_std;
 }
 
-void NormalizeRowBackward(const float* g, const float* normalized, float inverse_std, float* dx,
-                          std::size_t n) {
+void normalize_row_backward(const float* g, const float* normalized, float inverse_std, float* dx,
+                            std::size_t n) {
   const float count = static_cast<float>(n);
   const float mean = sum_of(n, [=](std::size_t i, auto d) HWY_ATTR { return hn::LoadU(d, g + i); }) / count;
-  const float along = Dot(g, normalized, n) / count;
+  const float along = dot(g, normalized, n) / count;
   for_each_vector(n, [=](std::size_t i, auto d) HWY_ATTR {
     const auto centred = hn::Sub(hn::LoadU(d, g + i), hn::Set(d, mean));
     const auto rest = hn::NegMulAdd(hn::LoadU(d, normalized + i), hn::Set(d, along), centred);
@@ -48,21 +48,21 @@ void NormalizeRowBackward(const float* g, const float* normalized, float inverse
   });
 }
 
-void GeluRow(float* x, float* derivative, std::size_t n) {
+void gelu_row(float* x, float* derivative, std::size_t n) {
   for_each_vector(n, [=](std::size_t i, auto d) HWY_ATTR {
     hn::Vec<decltype(d)> y, slope;
-    Gelu(d, hn::LoadU(d, x + i), y, slope);
+    gelu(d, hn::LoadU(d, x + i), y, slope);
     hn::StoreU(y, d, x + i);
     if (derivative != nullptr) hn::StoreU(slope, d, derivative + i);
   });
 }
 
-void SoftmaxRow(float* x, float scale, std::size_t n) {
+void softmax_row(float* x, float scale, std::size_t n) {
   float largest = x[0];
   for (std::size_t i = 1; i < n; ++i) largest = x[i] > largest ? x[i] : largest;
   for_each_vector(n, [=](std::size_t i, auto d) HWY_ATTR {
     const auto shifted = hn::Sub(hn::LoadU(d, x + i), hn::Set(d, largest));
-    hn::StoreU(ExpOfNonPositive(d, hn::Mul(shifted, hn::Set(d, scale))), d, x + i);
+    hn::StoreU(exp_of_non_positive(d, hn::Mul(shifted, hn::Set(d, scale))), d, x + i);
   });
   const float inverse = 1.0f / sum_of(n, [=](std::size_t i, auto d) HWY_ATTR { return hn::LoadU(d, x + i); });
   for_each_vector(n, [=](std::size_t i, auto d) HWY_ATTR {
@@ -70,15 +70,15 @@ void SoftmaxRow(float* x, float scale, std::size_t n) {
   });
 }
 
-void SoftmaxRowBackward(const float* p, float scale, float* g, std::size_t n) {
-  const float along = Dot(p, g, n);
+void softmax_row_backward(const float* p, float scale, float* g, std::size_t n) {
+  const float along = dot(p, g, n);
   for_each_vector(n, [=](std::size_t i, auto d) HWY_ATTR {
     const auto rest = hn::Sub(hn::LoadU(d, g + i), hn::Set(d, along));
     hn::StoreU(hn::Mul(hn::Mul(hn::LoadU(d, p + i), hn::Set(d, scale)), rest), d, g + i);
   });
 }
 
-void MultiplyRow(const float* factors, float* x, std::size_t n) {
+void multiply_row(const float* factors, float* x, std::size_t n) {
   for_each_vector(n, [=](std::size_t i, auto d) HWY_ATTR {
     hn::StoreU(hn::Mul(hn::LoadU(d, factors + i), hn::LoadU(d, x + i)), d, x + i);
   });
@@ -90,21 +90,21 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace dfrost {
 
-HWY_EXPORT(Dot);
-HWY_EXPORT(AddScaled);
-HWY_EXPORT(NormalizeRow);
-HWY_EXPORT(NormalizeRowBackward);
-HWY_EXPORT(GeluRow);
-HWY_EXPORT(SoftmaxRow);
-HWY_EXPORT(SoftmaxRowBackward);
-HWY_EXPORT(MultiplyRow);
+HWY_EXPORT(dot);
+HWY_EXPORT(add_scaled);
+HWY_EXPORT(normalize_row);
+HWY_EXPORT(normalize_row_backward);
+HWY_EXPORT(gelu_row);
+HWY_EXPORT(softmax_row);
+HWY_EXPORT(softmax_row_backward);
+HWY_EXPORT(multiply_row);
 
 void normalize_rows(MatrixView<const float> x, float epsilon, MatrixView<float> out,
                     std::span<float> inverse_std) {
   assert(x.rows() == out.rows() && x.cols() == out.cols() && inverse_std.size() >= x.rows());
   for (std::size_t r = 0; r < x.rows(); ++r) {
     inverse_std[r] =
-        HWY_DYNAMIC_DISPATCH(NormalizeRow)(x.row(r).data(), epsilon, out.row(r).data(), x.cols());
+        HWY_DYNAMIC_DISPATCH(normalize_row)(x.row(r).data(), epsilon, out.row(r).data(), x.cols());
   }
 }
 
@@ -112,7 +112,7 @@ void normalize_rows_backward(MatrixView<const float> d, MatrixView<const float> 
                              std::span<const float> inverse_std, MatrixView<float> dx) {
   assert(d.rows() == dx.rows() && d.cols() == dx.cols());
   for (std::size_t r = 0; r < d.rows(); ++r) {
-    HWY_DYNAMIC_DISPATCH(NormalizeRowBackward)
+    HWY_DYNAMIC_DISPATCH(normalize_row_backward)
     (d.row(r).data(), normalized.row(r).data(), inverse_std[r], dx.row(r).data(), d.cols());
   }
 }
@@ -120,37 +120,37 @@ void normalize_rows_backward(MatrixView<const float> d, MatrixView<const float> 
 void gelu_rows(MatrixView<float> x, MatrixView<float>* derivative) {
   for (std::size_t r = 0; r < x.rows(); ++r) {
     float* slope = derivative == nullptr ? nullptr : derivative->row(r).data();
-    HWY_DYNAMIC_DISPATCH(GeluRow)(x.row(r).data(), slope, x.cols());
+    HWY_DYNAMIC_DISPATCH(gelu_row)(x.row(r).data(), slope, x.cols());
   }
 }
 
 void softmax_rows(MatrixView<float> x, float scale) {
   for (std::size_t r = 0; r < x.rows(); ++r)
-    HWY_DYNAMIC_DISPATCH(SoftmaxRow)(x.row(r).data(), scale, x.cols());
+    HWY_DYNAMIC_DISPATCH(softmax_row)(x.row(r).data(), scale, x.cols());
 }
 
 void softmax_rows_backward(MatrixView<const float> p, float scale, MatrixView<float> d) {
   assert(p.rows() == d.rows() && p.cols() == d.cols());
   for (std::size_t r = 0; r < p.rows(); ++r) {
-    HWY_DYNAMIC_DISPATCH(SoftmaxRowBackward)(p.row(r).data(), scale, d.row(r).data(), p.cols());
+    HWY_DYNAMIC_DISPATCH(softmax_row_backward)(p.row(r).data(), scale, d.row(r).data(), p.cols());
   }
 }
 
 void multiply_rows(MatrixView<const float> factors, MatrixView<float> x) {
   assert(factors.rows() == x.rows() && factors.cols() == x.cols());
   for (std::size_t r = 0; r < x.rows(); ++r) {
-    HWY_DYNAMIC_DISPATCH(MultiplyRow)(factors.row(r).data(), x.row(r).data(), x.cols());
+    HWY_DYNAMIC_DISPATCH(multiply_row)(factors.row(r).data(), x.row(r).data(), x.cols());
   }
 }
 
 float dot(std::span<const float> a, std::span<const float> b) {
   assert(a.size() == b.size());
-  return HWY_DYNAMIC_DISPATCH(Dot)(a.data(), b.data(), a.size());
+  return HWY_DYNAMIC_DISPATCH(dot)(a.data(), b.data(), a.size());
 }
 
 void add_scaled(float a, std::span<const float> x, std::span<float> y) {
   assert(x.size() == y.size());
-  HWY_DYNAMIC_DISPATCH(AddScaled)(a, x.data(), y.data(), x.size());
+  HWY_DYNAMIC_DISPATCH(add_scaled)(a, x.data(), y.data(), x.size());
 }
 
 }  // namespace dfrost

@@ -21,8 +21,8 @@ using Doubles = hn::CappedTag<double, Matrix::kPadding>;
 // exp underflows to zero below −745.2. Clamping there keeps 0 · (−∞) out of the entropy.
 constexpr double kLeastExponent = -746;
 
-TransportStep DoTransportStep(const Matrix& distances, double scale, const Matrix& mass_and_log, Matrix& plan,
-                              std::span<double> column_mass) {
+TransportStep transport_step(const Matrix& distances, double scale, const Matrix& mass_and_log, Matrix& plan,
+                             std::span<double> column_mass) {
   const Doubles tag;
   using Vector = hn::Vec<Doubles>;
   const std::size_t prompts = plan.rows(), stride = plan.stride();
@@ -69,7 +69,7 @@ TransportStep DoTransportStep(const Matrix& distances, double scale, const Matri
   return {hn::GetLane(hn::SumOfLanes(tag, entropy)), hn::GetLane(hn::SumOfLanes(tag, change))};
 }
 
-double DoTransportCost(const Matrix& plan, const Matrix& distances) {
+double transport_cost(const Matrix& plan, const Matrix& distances) {
   const Doubles tag;
   auto sum = hn::Zero(tag);
   for (std::size_t i = 0; i < plan.rows(); ++i) {
@@ -88,17 +88,17 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace dfrost {
 
-HWY_EXPORT(DoTransportStep);
-HWY_EXPORT(DoTransportCost);
+HWY_EXPORT(transport_step);
+HWY_EXPORT(transport_cost);
 
 TransportStep transport_step(const Matrix& distances, double scale, const Matrix& mass_and_log, Matrix& plan,
                              std::span<double> column_mass) {
   assert(distances.stride() == plan.stride() && mass_and_log.stride() == plan.stride());
-  return HWY_DYNAMIC_DISPATCH(DoTransportStep)(distances, scale, mass_and_log, plan, column_mass);
+  return HWY_DYNAMIC_DISPATCH(transport_step)(distances, scale, mass_and_log, plan, column_mass);
 }
 
 double transport_cost(const Matrix& plan, const Matrix& distances) {
-  return HWY_DYNAMIC_DISPATCH(DoTransportCost)(plan, distances);
+  return HWY_DYNAMIC_DISPATCH(transport_cost)(plan, distances);
 }
 
 TransportStep reference::transport_step(const Matrix& distances, double scale, const Matrix& mass_and_log,

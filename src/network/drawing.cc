@@ -72,10 +72,11 @@ Layout grid_layout(const Placement& placement, double least_width) {
   layout.height = kTitleHeight + grid_height + 2 * edge + kLegendHeight;
   layout.dots.resize(placement.client_at.size());
   for (std::size_t place = 0; place < placement.client_at.size(); ++place) {
-    const auto row = static_cast<double>(place / placement.columns);
-    const auto column = static_cast<double>(place % placement.columns);
-    layout.dots[placement.client_at[place]] = {(layout.width - grid_width) / 2 + layout.cell * column,
-                                               kTitleHeight + edge + layout.cell * row};
+    const std::size_t row = place / placement.columns;
+    const std::size_t column = place % placement.columns;
+    layout.dots[placement.client_at[place]] = {
+        (layout.width - grid_width) / 2 + layout.cell * static_cast<double>(column),
+        kTitleHeight + edge + layout.cell * static_cast<double>(row)};
   }
   return layout;
 }

@@ -16,6 +16,7 @@ struct Edge {
   ClientId first = 0;
   ClientId second = 0;
 
+  // NOLINTNEXTLINE(modernize-use-nullptr): takes the comparison's own 0 for a pointer
   friend auto operator<=>(const Edge&, const Edge&) = default;
 };
 

@@ -1,5 +1,7 @@
 #include "report/curves_csv.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <vector>
@@ -24,7 +26,7 @@ void flatten(const std::string& name, const Json& value, std::map<std::string, s
              std::vector<std::string>& columns) {
   if (value.is_object()) {
     for (const auto& [key, inner] : value.items()) {
-      flatten(name.empty() ? key : name + "." + key, inner, row, columns);
+      flatten(name.empty() ? key : fmt::format("{}.{}", name, key), inner, row, columns);
     }
     return;
   }

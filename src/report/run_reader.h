@@ -14,6 +14,7 @@
 
 namespace dfrost {
 
+// NOLINTNEXTLINE(bugprone-exception-escape): nothing is allocated when JSON is moved
 struct RunRecords {
   std::string name;    // as the run calls itself, or else its folder
   std::string folder;  // the last component of the path

@@ -21,8 +21,8 @@ bool all_finite(std::span<const float> values) {
   return bad == 0;
 }
 
-Error bad_input(std::string message, const std::string& place, std::string hint = {}) {
-  return Error(ErrorCode::invalid_argument, std::move(message), std::move(hint)).at(place);
+Error bad_input(const std::string& message, const std::string& place, std::string hint = {}) {
+  return Error(ErrorCode::invalid_argument, message, std::move(hint)).at(place);
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ HWY_INLINE void point_at_rows(const PaddedMatrix<T>& matrix, std::size_t first, 
     rows[r] = matrix.row(std::min(first + r, matrix.rows() - 1)).data();
 }
 
-void Gram(const Matrix& rows, Matrix& products) {
+void gram(const Matrix& rows, Matrix& products) {
   constexpr std::size_t kA = 4, kB = 3;
   // So many rows of 768 stay in a 512 KiB second-level cache while all others pass over them.
   constexpr std::size_t kBlock = 48;
@@ -102,14 +102,14 @@ HWY_INLINE void reduce_all(const PaddedMatrix<A>& a, const PaddedMatrix<B>& b,
   }
 }
 
-void SquaredDistances(const Matrix& a, const Matrix& b, Matrix& distances) {
+void squared_distances(const Matrix& a, const Matrix& b, Matrix& distances) {
   reduce_all<SquaredDifference>(a, b, distances);
 }
-void Products(const Matrix& a, const Matrix& b, Matrix& results) { reduce_all<Product>(a, b, results); }
-void FloatProducts(const FloatMatrix& a, const FloatMatrix& b, FloatMatrix& results) {
+void products(const Matrix& a, const Matrix& b, Matrix& results) { reduce_all<Product>(a, b, results); }
+void float_products(const FloatMatrix& a, const FloatMatrix& b, FloatMatrix& results) {
   reduce_all<Product>(a, b, results);
 }
-void WidenedProducts(const Matrix& a, const FloatMatrix& b, Matrix& results) {
+void widened_products(const Matrix& a, const FloatMatrix& b, Matrix& results) {
   reduce_all<Product>(a, b, results);
 }
 
@@ -119,11 +119,11 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace dfrost {
 
-HWY_EXPORT(Gram);
-HWY_EXPORT(SquaredDistances);
-HWY_EXPORT(Products);
-HWY_EXPORT(FloatProducts);
-HWY_EXPORT(WidenedProducts);
+HWY_EXPORT(gram);
+HWY_EXPORT(squared_distances);
+HWY_EXPORT(products);
+HWY_EXPORT(float_products);
+HWY_EXPORT(widened_products);
 
 namespace {
 
@@ -135,27 +135,27 @@ bool fit_together(const auto& a, const auto& b, const auto& results) {
 
 void gram(const Matrix& rows, Matrix& products) {
   assert(products.rows() == rows.rows() && products.cols() == rows.rows());
-  HWY_DYNAMIC_DISPATCH(Gram)(rows, products);
+  HWY_DYNAMIC_DISPATCH(gram)(rows, products);
 }
 
 void squared_distances(const Matrix& a, const Matrix& b, Matrix& distances) {
   assert(fit_together(a, b, distances));
-  HWY_DYNAMIC_DISPATCH(SquaredDistances)(a, b, distances);
+  HWY_DYNAMIC_DISPATCH(squared_distances)(a, b, distances);
 }
 
 void products(const Matrix& a, const Matrix& b, Matrix& results) {
   assert(fit_together(a, b, results));
-  HWY_DYNAMIC_DISPATCH(Products)(a, b, results);
+  HWY_DYNAMIC_DISPATCH(products)(a, b, results);
 }
 
 void products(const FloatMatrix& a, const FloatMatrix& b, FloatMatrix& results) {
   assert(fit_together(a, b, results));
-  HWY_DYNAMIC_DISPATCH(FloatProducts)(a, b, results);
+  HWY_DYNAMIC_DISPATCH(float_products)(a, b, results);
 }
 
 void products(const Matrix& a, const FloatMatrix& b, Matrix& results) {
   assert(fit_together(a, b, results));
-  HWY_DYNAMIC_DISPATCH(WidenedProducts)(a, b, results);
+  HWY_DYNAMIC_DISPATCH(widened_products)(a, b, results);
 }
 
 }  // namespace dfrost

@@ -72,16 +72,16 @@ HWY_INLINE void add_weighted(const PaddedMatrix<Source>& source, std::span<const
   }
 }
 
-void AddWeightedRows(const Matrix& source, std::span<const std::size_t> rows, const Matrix& weights,
-                     Matrix& sums) {
+void add_weighted_rows(const Matrix& source, std::span<const std::size_t> rows, const Matrix& weights,
+                       Matrix& sums) {
   add_weighted(source, rows, weights, sums);
 }
-void AddWeightedWidenedRows(const FloatMatrix& source, std::span<const std::size_t> rows,
-                            const Matrix& weights, Matrix& sums) {
+void add_weighted_widened_rows(const FloatMatrix& source, std::span<const std::size_t> rows,
+                               const Matrix& weights, Matrix& sums) {
   add_weighted(source, rows, weights, sums);
 }
-void AddWeightedFloatRows(const FloatMatrix& source, std::span<const std::size_t> rows,
-                          const FloatMatrix& weights, FloatMatrix& sums) {
+void add_weighted_float_rows(const FloatMatrix& source, std::span<const std::size_t> rows,
+                             const FloatMatrix& weights, FloatMatrix& sums) {
   add_weighted(source, rows, weights, sums);
 }
 
@@ -95,14 +95,14 @@ HWY_INLINE void add_scaled(std::span<const T> from, double scale, std::span<doub
   }
 }
 
-void AddScaledRow(std::span<const double> from, double scale, std::span<double> to) {
+void add_scaled_row(std::span<const double> from, double scale, std::span<double> to) {
   add_scaled(from, scale, to);
 }
-void AddScaledFloatRow(std::span<const float> from, double scale, std::span<double> to) {
+void add_scaled_float_row(std::span<const float> from, double scale, std::span<double> to) {
   add_scaled(from, scale, to);
 }
 
-double Dot(std::span<const double> a, std::span<const double> b) {
+double dot(std::span<const double> a, std::span<const double> b) {
   const Doubles tag;
   const std::size_t lanes = hn::Lanes(tag);
   auto even = hn::Zero(tag), odd = hn::Zero(tag);
@@ -115,8 +115,8 @@ double Dot(std::span<const double> a, std::span<const double> b) {
   return hn::GetLane(hn::SumOfLanes(tag, hn::Add(even, odd)));
 }
 
-double AddMatchedRow(std::span<const float> from, double scale, std::span<const double> match,
-                     std::span<double> to) {
+double add_matched_row(std::span<const float> from, double scale, std::span<const double> match,
+                       std::span<double> to) {
   const Doubles tag;
   const auto factor = hn::Set(tag, scale);
   const std::size_t lanes = hn::Lanes(tag);
@@ -142,13 +142,13 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace dfrost {
 
-HWY_EXPORT(AddWeightedRows);
-HWY_EXPORT(AddWeightedWidenedRows);
-HWY_EXPORT(AddWeightedFloatRows);
-HWY_EXPORT(AddScaledRow);
-HWY_EXPORT(AddScaledFloatRow);
-HWY_EXPORT(Dot);
-HWY_EXPORT(AddMatchedRow);
+HWY_EXPORT(add_weighted_rows);
+HWY_EXPORT(add_weighted_widened_rows);
+HWY_EXPORT(add_weighted_float_rows);
+HWY_EXPORT(add_scaled_row);
+HWY_EXPORT(add_scaled_float_row);
+HWY_EXPORT(dot);
+HWY_EXPORT(add_matched_row);
 
 namespace {
 
@@ -162,40 +162,40 @@ bool can_be_weighted(const auto& source, std::span<const std::size_t> rows, cons
 void add_weighted_rows(const Matrix& source, std::span<const std::size_t> rows, const Matrix& weights,
                        Matrix& sums) {
   assert(can_be_weighted(source, rows, weights, sums));
-  HWY_DYNAMIC_DISPATCH(AddWeightedRows)(source, rows, weights, sums);
+  HWY_DYNAMIC_DISPATCH(add_weighted_rows)(source, rows, weights, sums);
 }
 
 void add_weighted_rows(const FloatMatrix& source, std::span<const std::size_t> rows, const Matrix& weights,
                        Matrix& sums) {
   assert(can_be_weighted(source, rows, weights, sums));
-  HWY_DYNAMIC_DISPATCH(AddWeightedWidenedRows)(source, rows, weights, sums);
+  HWY_DYNAMIC_DISPATCH(add_weighted_widened_rows)(source, rows, weights, sums);
 }
 
 void add_weighted_rows(const FloatMatrix& source, std::span<const std::size_t> rows,
                        const FloatMatrix& weights, FloatMatrix& sums) {
   assert(can_be_weighted(source, rows, weights, sums));
-  HWY_DYNAMIC_DISPATCH(AddWeightedFloatRows)(source, rows, weights, sums);
+  HWY_DYNAMIC_DISPATCH(add_weighted_float_rows)(source, rows, weights, sums);
 }
 
 void add_scaled_row(std::span<const double> from, double scale, std::span<double> to) {
   assert(from.size() == to.size());
-  HWY_DYNAMIC_DISPATCH(AddScaledRow)(from, scale, to);
+  HWY_DYNAMIC_DISPATCH(add_scaled_row)(from, scale, to);
 }
 
 void add_scaled_row(std::span<const float> from, double scale, std::span<double> to) {
   assert(from.size() == to.size());
-  HWY_DYNAMIC_DISPATCH(AddScaledFloatRow)(from, scale, to);
+  HWY_DYNAMIC_DISPATCH(add_scaled_float_row)(from, scale, to);
 }
 
 double dot(std::span<const double> a, std::span<const double> b) {
   assert(a.size() == b.size());
-  return HWY_DYNAMIC_DISPATCH(Dot)(a, b);
+  return HWY_DYNAMIC_DISPATCH(dot)(a, b);
 }
 
 double add_matched_row(std::span<const float> from, double scale, std::span<const double> match,
                        std::span<double> to) {
   assert(from.size() == to.size() && match.size() == to.size());
-  return HWY_DYNAMIC_DISPATCH(AddMatchedRow)(from, scale, match, to);
+  return HWY_DYNAMIC_DISPATCH(add_matched_row)(from, scale, match, to);
 }
 
 }  // namespace dfrost
