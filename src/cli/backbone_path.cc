@@ -56,7 +56,7 @@ fs::path find_backbone(const std::string& path_or_name) {
   if (auto shipped = find_shipped_backbone(path_or_name)) return *shipped;
   const auto source = std::ranges::find(backbone_sources(), path_or_name, &Source::name);
   if (source == backbone_sources().end()) refuse_unknown(path_or_name);
-  const fs::path file = default_backbone_root() / source->name / source->files.at(0).name;
+  fs::path file = default_backbone_root() / source->name / source->files.at(0).name;
   if (fs::exists(file)) return file;
   throw Error(
       ErrorCode::not_found, fmt::format("the backbone '{}' is not on this machine", source->name),

@@ -132,7 +132,7 @@ void print_report(const Json& r) {
   fmt::print("{}: {}, read as {}\n", r.at("name").get<std::string>(), r.at("location").get<std::string>(),
              r.at("format").get<std::string>());
   for (const auto& [split, values] : r.at("splits").items()) {
-    const auto numbers = [&](const char* key) {
+    const auto numbers = [&values = values](const char* key) {
       const auto three = values.at(key).get<std::vector<double>>();
       return values.at("grey").get<bool>() ? fmt::format("{:.4f}", three[0])
                                            : fmt::format("{:.4f}", fmt::join(three, " "));

@@ -32,8 +32,7 @@ struct Product {
 std::byte* scratch_memory(std::size_t bytes) {
   thread_local AlignedBuffer<std::byte> buffer;
   if (buffer.size() < bytes) buffer.resize(bytes);
-  // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDelete): resize puts the new memory in the place of what it
-  // freed
+  // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDelete): what resize frees, it replaces
   return buffer.data();
 }
 
