@@ -18,7 +18,7 @@ namespace dfrost {
 namespace {
 
 // Deflate turns one byte into at most 1032 (RFC 1951: two bits can stand for 258 bytes).
-constexpr std::size_t kMostOfDeflate = 1032;
+constexpr std::size_t kMaxDeflateRatio = 1032;
 
 struct Message {
   std::array<char, 160> text{};
@@ -146,7 +146,7 @@ Image decode_png(std::span<const std::byte> bytes) {
       std::size_t{png_get_bit_depth(reader.png, reader.info)} * png_get_channels(reader.png, reader.info);
   Image image = allocate_image(png_get_image_width(reader.png, reader.info),
                                png_get_image_height(reader.png, reader.info), bytes.size(),
-                               kMostOfDeflate * 8 / pixel_bits);
+                               kMaxDeflateRatio * 8 / pixel_bits);
   if (!read_pixels(reader, image)) throw Error(ErrorCode::data_loss, reader.message.text.data());
   return image;
 }

@@ -106,9 +106,10 @@ test("a phone sees the whole width, and paper gets light colours", async () => {
 test("ten methods side by side, and more, are still told apart: no two curves have colour and dash in common", async () => {
   const runs = Array.from({ length: 20 }, (_, i) => makeRun({ seed: i + 1, rounds: 2, clients: 5 }));
   const { page } = await browser.open({ schema: 1, title: "twenty", runs, groups: [] });
-  const strokes = await page.locator(".legend.toggles line").evaluateAll((lines) => lines.map((l) => `${l.getAttribute("stroke")} ${l.getAttribute("stroke-dasharray")}`));
+  const strokesIn = (/** @type {string} */ place) => page.locator(`${place} line`)
+    .evaluateAll((lines) => lines.map((l) => `${l.getAttribute("stroke")} ${l.getAttribute("stroke-dasharray")}`));
+  const strokes = await strokesIn(".legend.toggles");
   assert.equal(new Set(strokes).size, 20);
-  const rows = await page.locator(".figures .swatch line").evaluateAll((lines) => lines.map((l) => `${l.getAttribute("stroke")} ${l.getAttribute("stroke-dasharray")}`));
-  assert.deepEqual(rows, strokes);
+  assert.deepEqual(await strokesIn(".figures .swatch"), strokes);
   await page.close();
 });
