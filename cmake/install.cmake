@@ -10,8 +10,8 @@ if(DFROST_ENGINE)
 endif()
 install(DIRECTORY include/dfrost TYPE INCLUDE)
 
-set_target_properties(dfrost_measure PROPERTIES EXPORT_NAME ot)
-install(TARGETS dfrost_base dfrost_transport dfrost_merge dfrost_measure EXPORT dfrost_targets ARCHIVE)
+set_target_properties(dfrost_merge PROPERTIES EXPORT_NAME ot)
+install(TARGETS dfrost_base dfrost_ot dfrost_merge EXPORT dfrost_targets ARCHIVE)
 install(EXPORT dfrost_targets NAMESPACE dfrost:: FILE dfrost-targets.cmake DESTINATION ${package})
 
 set(version_file ${PROJECT_BINARY_DIR}/dfrost-config-version.cmake)

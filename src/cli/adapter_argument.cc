@@ -6,8 +6,8 @@
 
 #include "base/quote.h"
 #include "cli/backbone_path.h"
+#include "config/toml_file.h"
 #include "dfrost/error.h"
-#include "run/config_file.h"
 
 namespace dfrost::cli {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "run/adapter_file.h"
-#include "run/config.h"
+#include "config/config.h"
+#include "records/adapter_file.h"
 
 namespace dfrost::cli {
 

@@ -6,9 +6,9 @@
 
 #include "base/quote.h"
 #include "base/suggest.h"
+#include "config/config.h"
 #include "dfrost/error.h"
 #include "fetch/sources.h"
-#include "run/config.h"
 
 namespace dfrost::cli {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "base/stopwatch.h"
 #include "cli/command.h"
-#include "data/pool.h"
+#include "data/corpus.h"
 #include "data/preprocess.h"
 #include "dfrost/error.h"
 
@@ -55,7 +55,7 @@ Json bench_preprocessing(const PictureSet& set, std::size_t repeats) {
 }
 
 void bench_data(const BenchDataArguments& arguments) {
-  PoolOptions options = *pool_preset("five");
+  CorpusOptions options = *corpus_preset("five");
   if (!arguments.domains.empty()) {
     options.domains.clear();
     for (const auto& name : arguments.domains) options.domains.push_back({.name = name});
@@ -63,14 +63,14 @@ void bench_data(const BenchDataArguments& arguments) {
   options.root = arguments.root;
   options.allow_fewer = true;
   ThreadPool threads;
-  PooledSet pool;
+  Corpus corpus;
   double best = 1e30;
   for (std::size_t repeat = 0; repeat < arguments.repeats; ++repeat) {
-    pool = {};
-    best = std::min(best, seconds_of([&] { pool = open_pool(options, {.pool = &threads}); }));
+    corpus = {};
+    best = std::min(best, seconds_of([&] { corpus = open_corpus(options, {.pool = &threads}); }));
   }
   Json domains = Json::array();
-  for (const Domain& domain : pool.domains) {
+  for (const Domain& domain : corpus.domains) {
     domains.push_back({{"name", domain.name},
                        {"train", domain.train_count},
                        {"test", domain.test_count},
@@ -78,13 +78,13 @@ void bench_data(const BenchDataArguments& arguments) {
   }
   const Json result = {{"threads", threads.size()},
                        {"domains", domains},
-                       {"images", pool.train.size() + pool.test.size()},
-                       {"bytes", pool.train.bytes.size() + pool.test.bytes.size()},
+                       {"images", corpus.train.size() + corpus.test.size()},
+                       {"bytes", corpus.train.bytes.size() + corpus.test.bytes.size()},
                        {"read_seconds", best},
-                       {"preprocess", bench_preprocessing(pool.train, arguments.repeats)}};
+                       {"preprocess", bench_preprocessing(corpus.train, arguments.repeats)}};
   if (arguments.json) return print_json(result);
   fmt::print("{:<14} {:>8} {:>8}\n", "domain", "train", "test");
-  for (const Domain& domain : pool.domains) {
+  for (const Domain& domain : corpus.domains) {
     fmt::print("{:<14} {:>8} {:>8}  {}\n", domain.name, domain.train_count, domain.test_count,
                fmt::join(domain.notes, "; "));
   }

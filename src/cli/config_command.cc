@@ -8,10 +8,10 @@
 #include "base/quote.h"
 #include "base/suggest.h"
 #include "cli/command.h"
+#include "config/presets.h"
+#include "config/reference.h"
+#include "config/toml_file.h"
 #include "dfrost/error.h"
-#include "run/config_file.h"
-#include "run/config_presets.h"
-#include "run/config_reference.h"
 
 namespace dfrost::cli {
 namespace {

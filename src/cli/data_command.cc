@@ -6,10 +6,10 @@
 
 #include "cli/command.h"
 #include "data/catalog.h"
-#include "data/contact_sheet.h"
 #include "data/image_file.h"
 #include "data/statistics.h"
 #include "dfrost/error.h"
+#include "draw/contact_sheet.h"
 #include "fetch/sources.h"
 
 namespace dfrost::cli {

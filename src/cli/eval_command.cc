@@ -8,10 +8,10 @@
 #include "cli/adapter_argument.h"
 #include "cli/command.h"
 #include "dfrost/error.h"
-#include "run/about.h"
+#include "measure/evaluation.h"
+#include "records/about.h"
 #include "run/adapter_use.h"
-#include "run/evaluation.h"
-#include "run/pooled_samples.h"
+#include "run/corpus_samples.h"
 
 namespace dfrost::cli {
 namespace {
@@ -36,8 +36,8 @@ DomainSpec parse_data(const std::string& text) {
 
 // What is scored on: --data, or else what the run itself was scored on, picture for picture.
 struct Pictures {
-  PoolOptions pool;
-  EvaluateSection evaluate;
+  CorpusOptions corpus;
+  ScoringOptions evaluate;
   Seed seed = 0;
 };
 
@@ -50,17 +50,17 @@ Pictures pictures_for(const EvalArguments& arguments, const AdapterArgument& fou
                   fmt::format("name a domain of the adapter, such as --data {}", card.domains.front().name))
           .at("--data");
     }
-    pictures = {found.config->pool(), found.config->evaluate, found.config->run.seed};
+    pictures = {found.config->corpus(), found.config->evaluate, found.config->run.seed};
   } else {
-    pictures.pool.root = default_data_root();
-    pictures.pool.test_per_domain = 0;
-    pictures.pool.seed = pictures.seed = card.seed;
+    pictures.corpus.root = default_data_root();
+    pictures.corpus.test_per_domain = 0;
+    pictures.corpus.seed = pictures.seed = card.seed;
     pictures.evaluate.samples = 0;
-    for (const auto& text : arguments.data) pictures.pool.domains.push_back(parse_data(text));
+    for (const auto& text : arguments.data) pictures.corpus.domains.push_back(parse_data(text));
   }
-  if (!arguments.root.empty()) pictures.pool.root = arguments.root;
+  if (!arguments.root.empty()) pictures.corpus.root = arguments.root;
   if (arguments.samples) pictures.evaluate.samples = *arguments.samples;
-  pictures.pool.test_only = true;
+  pictures.corpus.test_only = true;
   return pictures;
 }
 
@@ -76,12 +76,12 @@ nlohmann::ordered_json to_json(const Score& score) {
           {"loss", score.loss()}};
 }
 
-nlohmann::ordered_json to_json(const Scored& scored, const PooledSet& pool) {
+nlohmann::ordered_json to_json(const Scored& scored, const Corpus& corpus) {
   nlohmann::ordered_json json = {{"model", scored.model}};
   json.update(to_json(scored.evaluation.total()));
   json["domains"] = nlohmann::ordered_json::object();
-  for (std::size_t d = 0; d < pool.domains.size(); ++d)
-    json["domains"][pool.domains[d].name] = to_json(scored.evaluation.domains[d]);
+  for (std::size_t d = 0; d < corpus.domains.size(); ++d)
+    json["domains"][corpus.domains[d].name] = to_json(scored.evaluation.domains[d]);
   return json;
 }
 
@@ -96,12 +96,12 @@ void print_score(std::string_view name, const Score& score) {
              100 * score.accuracy_masked(), 100 * score.accuracy_unmasked(), score.loss());
 }
 
-void print_table(const AdapterCard& card, std::span<const Scored> scored, const PooledSet& pool) {
+void print_table(const AdapterCard& card, std::span<const Scored> scored, const Corpus& corpus) {
   fmt::print("{} of {} after round {}\n\n", card.model, card.method, card.round);
   fmt::print("{:<20}  {:>8}  {:>10}  {:>10}  {:>8}\n", "domain", "pictures", "masked", "unmasked", "loss");
-  for (std::size_t d = 0; d < pool.domains.size(); ++d)
-    print_score(pool.domains[d].name, scored.front().evaluation.domains[d]);
-  if (pool.domains.size() > 1) print_score("all", scored.front().evaluation.total());
+  for (std::size_t d = 0; d < corpus.domains.size(); ++d)
+    print_score(corpus.domains[d].name, scored.front().evaluation.domains[d]);
+  if (corpus.domains.size() > 1) print_score("all", scored.front().evaluation.total());
   const auto clients = scored.subspan(1);
   if (clients.empty()) return;
   fmt::print("\n{} clients\n", clients.size());
@@ -113,8 +113,8 @@ void print_table(const AdapterCard& card, std::span<const Scored> scored, const 
   line("unmasked", spread_over(clients, &Score::accuracy_unmasked));
 }
 
-void tell_notes(const PooledSet& pool) {
-  for (const auto& domain : pool.domains) {
+void tell_notes(const Corpus& corpus) {
+  for (const auto& domain : corpus.domains) {
     for (const auto& note : domain.notes) tell(fmt::format("note: {}: {}\n", domain.name, note));
     if (domain.skipped.count() > 0)
       tell(fmt::format("note: {}: {} files skipped\n", domain.name, domain.skipped.count()));
@@ -129,17 +129,17 @@ void evaluate_adapters(const EvalArguments& arguments) {
   const auto checkpoint =
       open_backbone_of(first.card, find_backbone_of(found, first.card, arguments.backbone));
   ThreadPool threads;
-  const auto pool = open_pictures_for(first.card, pictures.pool, {.pool = &threads});
-  require_test_pictures(pool);
+  const auto corpus = open_pictures_for(first.card, pictures.corpus, {.pool = &threads});
+  require_test_pictures(corpus);
   if (arguments.data.empty() && !found.about.empty())
-    require_same_test_pictures(read_text_file(found.about), pool);
-  tell_notes(pool);
+    require_same_test_pictures(read_text_file(found.about), corpus);
+  tell_notes(corpus);
   const auto backbone = make_backbone(
       *checkpoint,
       {.precision = precision == Precision::automatic ? first.card.precision : precision, .training = false});
 
-  const PooledSamples samples(pool, pool.test, *backbone, first.card.preprocessing, kCacheBytes);
-  const auto chosen = scored_samples(pictures.evaluate, pool, pictures.seed);
+  const CorpusSamples samples(corpus, corpus.test, *backbone, first.card.preprocessing, kCacheBytes);
+  const auto chosen = scored_samples(pictures.evaluate, corpus, pictures.seed);
   Workspace workspace(*backbone);
   const auto score = [&](const Adapter& adapter) {
     return Scored{adapter.card.model,
@@ -150,12 +150,12 @@ void evaluate_adapters(const EvalArguments& arguments) {
   if (arguments.clients) {
     for (const auto& file : found.clients) scored.push_back(score(read_adapter(file)));
   }
-  if (!arguments.json) return print_table(first.card, scored, pool);
-  auto document = to_json(scored.front(), pool);
+  if (!arguments.json) return print_table(first.card, scored, corpus);
+  auto document = to_json(scored.front(), corpus);
   if (arguments.clients) {
     document["clients"] = nlohmann::ordered_json::array();
     for (const auto& client : std::span(scored).subspan(1))
-      document["clients"].push_back(to_json(client, pool));
+      document["clients"].push_back(to_json(client, corpus));
   }
   print_json(document);
 }

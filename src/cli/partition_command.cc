@@ -5,11 +5,11 @@
 
 #include "base/file.h"
 #include "cli/command.h"
+#include "config/toml_file.h"
 #include "data/image_file.h"
 #include "dfrost/error.h"
-#include "partition/heat_map.h"
+#include "draw/heat_map.h"
 #include "partition/partition_file.h"
-#include "run/config_file.h"
 
 namespace dfrost::cli {
 namespace {
@@ -58,9 +58,9 @@ void print_domain(const Domain& domain, const Table& table, std::span<const std:
   if (domain.skipped.count() > 0) fmt::print("note: {} files skipped\n", domain.skipped.count());
 }
 
-Json to_json(const PooledSet& pool, const Partition& partition, const Table& table, const RunConfig& config) {
+Json to_json(const Corpus& corpus, const Partition& partition, const Table& table, const RunConfig& config) {
   Json domains = Json::array();
-  for (const Domain& domain : pool.domains) {
+  for (const Domain& domain : corpus.domains) {
     domains.push_back({{"name", domain.name},
                        {"first_class", domain.first_class},
                        {"class_names", domain.class_names},
@@ -72,7 +72,7 @@ Json to_json(const PooledSet& pool, const Partition& partition, const Table& tab
   Json json = {{"kind", to_string(config.partition.kind)},
                {"seed", config.run.seed},
                {"clients", table.size()},
-               {"classes", pool.classes()},
+               {"classes", corpus.classes()},
                {"domains", domains},
                {"counts", table}};
   if (!partition.names.empty()) json["client_names"] = partition.names;
@@ -87,18 +87,18 @@ void show_partition(const PartitionShowArguments& arguments) {
   }
   const RunConfig config = load_config(arguments.config, arguments.overrides, ConfigScope::data);
   ThreadPool threads;
-  const PooledSet pool = open_pool(config.pool(), {.pool = &threads});
-  const Partition partition = make_partition(pool, config.partition, config.run.seed);
-  const Table table = count_table(partition, pool.train.labels, pool.classes());
+  const Corpus corpus = open_corpus(config.corpus(), {.pool = &threads});
+  const Partition partition = make_partition(corpus, config.partition, config.run.seed);
+  const Table table = count_table(partition, corpus.train.labels, corpus.classes());
   const std::string title = describe(config.partition, config.run.seed);
   const Image map =
-      partition_heat_map(partition, pool, fmt::format("{} clients, {}", partition.clients.size(), title));
+      partition_heat_map(partition, corpus, fmt::format("{} clients, {}", partition.clients.size(), title));
   write_png(arguments.picture, map.view());
-  if (arguments.save == "-") return fmt::print("{}", partition_text(partition, pool));
-  if (!arguments.save.empty()) write_file_atomically(arguments.save, partition_text(partition, pool));
-  if (arguments.json) return print_json(to_json(pool, partition, table, config));
-  fmt::print("{} clients, {} classes, {}\n", partition.clients.size(), pool.classes(), title);
-  for (const Domain& domain : pool.domains) print_domain(domain, table, partition.names);
+  if (arguments.save == "-") return fmt::print("{}", partition_text(partition, corpus));
+  if (!arguments.save.empty()) write_file_atomically(arguments.save, partition_text(partition, corpus));
+  if (arguments.json) return print_json(to_json(corpus, partition, table, config));
+  fmt::print("{} clients, {} classes, {}\n", partition.clients.size(), corpus.classes(), title);
+  for (const Domain& domain : corpus.domains) print_domain(domain, table, partition.names);
   fmt::print("\nwrote {}\n", arguments.picture);
 }
 

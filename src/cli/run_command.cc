@@ -12,9 +12,9 @@
 #include "cli/command.h"
 #include "cli/report_files.h"
 #include "cli/run_display.h"
+#include "config/toml_file.h"
 #include "dfrost/error.h"
-#include "run/config_file.h"
-#include "run/record_json.h"
+#include "records/record_json.h"
 #include "run/run.h"
 
 namespace dfrost::cli {

@@ -10,7 +10,7 @@
 
 #include "cli/command.h"
 #include "dfrost/error.h"
-#include "run/round_warnings.h"
+#include "records/round_warnings.h"
 
 namespace dfrost::cli {
 namespace {
@@ -63,7 +63,7 @@ void RunDisplay::on_ready(const RunConfig& config, const Federation& federation,
   start_ = stage_start_ = Clock::now();
   if (quiet_) return;
   tell(fmt::format("{}: {} clients, {} training pictures, {} on {} thread{}\n", config.method.name,
-                   federation.clients().size(), federation.pool().train.size(),
+                   federation.clients().size(), federation.corpus().train.size(),
                    to_string(backbone.precision()), federation.threads(),
                    federation.threads() == 1 ? "" : "s"));
   tell(fmt::format("{:>5}  {:>9}  {:>8}  {:>8}  {:>8}  {:>9}  {:>9}\n", "round", "loss", "accuracy",

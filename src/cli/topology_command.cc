@@ -6,9 +6,9 @@
 
 #include "base/file.h"
 #include "cli/command.h"
-#include "network/drawing.h"
+#include "draw/network_drawing.h"
+#include "measure/mixing_factor.h"
 #include "network/faults.h"
-#include "network/mixing_factor.h"
 
 namespace dfrost::cli {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "merge/float_rows.h"
 #include "merge/prompt_space.h"
-#include "transport/row_kernels.h"
+#include "ot/row_kernels.h"
 
 namespace dfrost {
 namespace {
@@ -16,7 +16,7 @@ constexpr double kFloatRounding = 0x1.0p-24;
 // what floats lose is then lost of the move alone.
 class DirectSpace final : public PromptSpace {
  public:
-  DirectSpace(const Matrix& rows, std::size_t prompts, double sharpness)
+  DirectSpace(const DoubleMatrix& rows, std::size_t prompts, double sharpness)
       : rows_(rows),
         row_norms_(squared_norms(rows)),
         largest_norm_(*std::ranges::max_element(row_norms_)),
@@ -31,12 +31,12 @@ class DirectSpace final : public PromptSpace {
         norms_(prompts),
         float_rows_(rows, prompts, std::sqrt(largest_norm_)) {}
 
-  Move move_to(const Position& position, Matrix& distances) override {
+  Move move_to(const Position& position, DoubleMatrix& distances) override {
     const double change = collect_changes(position);
     if (change == 0) return {.squared_length = 0, .at_rest = true};
     for (std::size_t k = 0; k < changes_.rows(); ++k)
       add_scaled_row(std::as_const(changes_).row(k), 1, coefficients_.row(k));
-    if (along_.cols() != distances.cols()) along_ = Matrix(distances.rows(), distances.cols());
+    if (along_.cols() != distances.cols()) along_ = DoubleMatrix(distances.rows(), distances.cols());
     return {.squared_length = change <= small_change_ ? move_a_little(distances) : move_far(distances),
             .at_rest = false};
   }
@@ -44,8 +44,8 @@ class DirectSpace final : public PromptSpace {
   double squared_norm() const override { return std::accumulate(norms_.begin(), norms_.end(), 0.0); }
 
   // Summed anew rather than carried, so that no rounding of the way is left in them.
-  Matrix prompts() const override {
-    Matrix sums(prompts_.rows(), prompts_.cols());
+  DoubleMatrix prompts() const override {
+    DoubleMatrix sums(prompts_.rows(), prompts_.cols());
     float_rows_.combine(coefficients_, sums);
     return sums;
   }
@@ -76,7 +76,7 @@ class DirectSpace final : public PromptSpace {
   }
 
   // Both return Σ‖move‖².
-  double move_far(Matrix& distances) {
+  double move_far(DoubleMatrix& distances) {
     std::swap(moves_, prompts_);
     prompts_ = prompts();
     double moved = 0;
@@ -98,7 +98,7 @@ class DirectSpace final : public PromptSpace {
   }
 
   // ‖z − φ − m‖² = ‖z − φ‖² − 2⟨z, m⟩ + (‖φ + m‖² − ‖φ‖²)
-  double move_a_little(Matrix& distances) {
+  double move_a_little(DoubleMatrix& distances) {
     float_rows_.combine_in_floats(changes_, moves_);
     float_rows_.project_in_floats(moves_, along_);
     double moved = 0;
@@ -122,26 +122,27 @@ class DirectSpace final : public PromptSpace {
       after[a] = std::max(before[a] - 2 * along[a] + constant, 0.0);
   }
 
-  const Matrix& rows_;
+  const DoubleMatrix& rows_;
   std::vector<double> row_norms_;  // ‖z‖²
   double largest_norm_;
   bool from_products_;  // distances need not be taken from differences
   // A change of coefficients up to here may be summed in floats: what they lose of it, a prompt being off by
   // as much of the longest row, is tolerable in an exponent, and in the prompt.
   double small_change_;
-  Matrix coefficients_;  // scale·w, [rows, n]
-  Matrix changes_;       // of the coefficients
-  Matrix sums_;          // Σ|change| and Σ coefficient of every prompt
-  Matrix prompts_;
-  Matrix moves_;
+  DoubleMatrix coefficients_;  // scale·w, [rows, n]
+  DoubleMatrix changes_;       // of the coefficients
+  DoubleMatrix sums_;          // Σ|change| and Σ coefficient of every prompt
+  DoubleMatrix prompts_;
+  DoubleMatrix moves_;
   std::vector<double> norms_;  // ‖φ‖²
-  Matrix along_;               // ⟨z_a, φ_i⟩ or ⟨z_a, move_i⟩, [n, N]
+  DoubleMatrix along_;         // ⟨z_a, φ_i⟩ or ⟨z_a, move_i⟩, [n, N]
   FloatRows float_rows_;
 };
 
 }  // namespace
 
-std::unique_ptr<PromptSpace> make_direct_space(const Matrix& rows, std::size_t prompts, double sharpness) {
+std::unique_ptr<PromptSpace> make_direct_space(const DoubleMatrix& rows, std::size_t prompts,
+                                               double sharpness) {
   return std::make_unique<DirectSpace>(rows, prompts, sharpness);
 }
 

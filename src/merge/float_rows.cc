@@ -4,7 +4,7 @@
 #include <numeric>
 #include <type_traits>
 
-#include "transport/row_kernels.h"
+#include "ot/row_kernels.h"
 
 namespace dfrost {
 namespace {
@@ -21,7 +21,7 @@ void copy_scaled(const auto& from, double scale, auto& to) {
 
 }  // namespace
 
-FloatRows::FloatRows(const Matrix& rows, std::size_t prompts, double longest_row)
+FloatRows::FloatRows(const DoubleMatrix& rows, std::size_t prompts, double longest_row)
     : unit_(longest_row > 0 ? std::exp2(std::ilogb(longest_row)) : 1.0),
       every_row_(rows.rows()),
       rows_(rows.rows(), rows.cols()),
@@ -31,25 +31,25 @@ FloatRows::FloatRows(const Matrix& rows, std::size_t prompts, double longest_row
   copy_scaled(rows, 1 / unit_, rows_);
 }
 
-void FloatRows::combine(const Matrix& coefficients, Matrix& sums) const {
+void FloatRows::combine(const DoubleMatrix& coefficients, DoubleMatrix& sums) const {
   sums.fill_with_zeros();
   add_weighted_rows(rows_, every_row_, coefficients, sums);
   if (unit_ != 1) copy_scaled(sums, unit_, sums);
 }
 
-void FloatRows::project(const Matrix& points, Matrix& along) const {
+void FloatRows::project(const DoubleMatrix& points, DoubleMatrix& along) const {
   products(points, rows_, along);
   if (unit_ != 1) copy_scaled(along, unit_, along);
 }
 
-void FloatRows::combine_in_floats(const Matrix& coefficients, Matrix& sums) {
+void FloatRows::combine_in_floats(const DoubleMatrix& coefficients, DoubleMatrix& sums) {
   copy_scaled(coefficients, 1, coefficients_);
   points_.fill_with_zeros();
   add_weighted_rows(rows_, every_row_, coefficients_, points_);
   copy_scaled(points_, unit_, sums);
 }
 
-void FloatRows::project_in_floats(const Matrix& points, Matrix& along) {
+void FloatRows::project_in_floats(const DoubleMatrix& points, DoubleMatrix& along) {
   if (along_.cols() != along.cols()) along_ = FloatMatrix(along.rows(), along.cols());
   copy_scaled(points, 1 / unit_, points_);
   products(points_, rows_, along_);

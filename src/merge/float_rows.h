@@ -5,23 +5,23 @@
 #include <cstddef>
 #include <vector>
 
-#include "transport/matrix.h"
+#include "ot/matrix.h"
 
 namespace dfrost {
 
 class FloatRows {
  public:
   // Every value of `rows` is that of a float.
-  FloatRows(const Matrix& rows, std::size_t prompts, double longest_row);
+  FloatRows(const DoubleMatrix& rows, std::size_t prompts, double longest_row);
 
   // sums(i, :) = Σ_k coefficients(k, i) · row_k
-  void combine(const Matrix& coefficients, Matrix& sums) const;
+  void combine(const DoubleMatrix& coefficients, DoubleMatrix& sums) const;
   // along(i, a) = ⟨point_i, row_a⟩ for the first along.cols() rows
-  void project(const Matrix& points, Matrix& along) const;
+  void project(const DoubleMatrix& points, DoubleMatrix& along) const;
 
   // The same in floats: twice as fast.
-  void combine_in_floats(const Matrix& coefficients, Matrix& sums);
-  void project_in_floats(const Matrix& points, Matrix& along);
+  void combine_in_floats(const DoubleMatrix& coefficients, DoubleMatrix& sums);
+  void project_in_floats(const DoubleMatrix& points, DoubleMatrix& along);
 
  private:
   // A power of two near the longest row, in which the rows are kept: so no float product leaves the range.

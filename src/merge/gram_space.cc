@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "merge/prompt_space.h"
-#include "transport/row_kernels.h"
+#include "ot/row_kernels.h"
 
 namespace dfrost {
 namespace {
@@ -19,7 +19,7 @@ constexpr double kCollapse = 0.1;
 
 class GramSpace final : public PromptSpace {
  public:
-  GramSpace(const Matrix& rows, std::size_t prompts)
+  GramSpace(const DoubleMatrix& rows, std::size_t prompts)
       : rows_(rows),
         products_(rows.rows(), rows.rows()),
         weights_(prompts, rows.rows()),
@@ -33,7 +33,7 @@ class GramSpace final : public PromptSpace {
     for (std::size_t k = 0; k < rows.rows(); ++k) row_norms_.push_back(products_(k, k));
   }
 
-  Move move_to(const Position& position, Matrix& distances) override {
+  Move move_to(const Position& position, DoubleMatrix& distances) override {
     if (is_at_rest(position)) return {.squared_length = 0, .at_rest = true};
     if (has_collapsed(position.scale)) forget();
     collect_changes(position);
@@ -46,14 +46,14 @@ class GramSpace final : public PromptSpace {
 
   double squared_norm() const override { return std::accumulate(norms_.begin(), norms_.end(), 0.0); }
 
-  Matrix prompts() const override {
-    Matrix by_row(rows_.rows(), norms_.size());
+  DoubleMatrix prompts() const override {
+    DoubleMatrix by_row(rows_.rows(), norms_.size());
     std::vector<std::size_t> every_row(rows_.rows());
     std::iota(every_row.begin(), every_row.end(), std::size_t{0});
     for (std::size_t i = 0; i < norms_.size(); ++i) {
       for (std::size_t k = 0; k < rows_.rows(); ++k) by_row(k, i) = coefficients_(i, k);
     }
-    Matrix prompts(norms_.size(), rows_.cols());
+    DoubleMatrix prompts(norms_.size(), rows_.cols());
     add_weighted_rows(rows_, every_row, by_row, prompts);
     return prompts;
   }
@@ -71,7 +71,7 @@ class GramSpace final : public PromptSpace {
   }
 
   // ‖z_a‖² − 2⟨z_a, φ_i⟩ + ‖φ_i‖²; rounding may leave a tiny negative where a prompt lies on a row.
-  void measure(Matrix& distances) const {
+  void measure(DoubleMatrix& distances) const {
     for (std::size_t i = 0; i < norms_.size(); ++i) {
       const auto with_rows = with_rows_.row(i);
       const auto out = distances.row(i);
@@ -134,23 +134,23 @@ class GramSpace final : public PromptSpace {
     return moved;
   }
 
-  const Matrix& rows_;
-  Matrix products_;                // K = ⟨b_k, b_l⟩
-  std::vector<double> row_norms_;  // its diagonal
-  Matrix weights_;                 // w, and
-  Matrix weighted_products_;       // w·K: both before scaling
-  Matrix coefficients_;            // scale·w, and
-  Matrix with_rows_;               // ⟨φ_i, b_k⟩ = scale·w·K
-  std::vector<double> norms_;      // ‖φ_i‖²
-  std::vector<double> largest_;    // 1/scale at its largest since w·K was computed anew
+  const DoubleMatrix& rows_;
+  DoubleMatrix products_;           // K = ⟨b_k, b_l⟩
+  std::vector<double> row_norms_;   // its diagonal
+  DoubleMatrix weights_;            // w, and
+  DoubleMatrix weighted_products_;  // w·K: both before scaling
+  DoubleMatrix coefficients_;       // scale·w, and
+  DoubleMatrix with_rows_;          // ⟨φ_i, b_k⟩ = scale·w·K
+  std::vector<double> norms_;       // ‖φ_i‖²
+  std::vector<double> largest_;     // 1/scale at its largest since w·K was computed anew
   std::vector<char> is_changed_;
   std::vector<std::size_t> changed_rows_;
-  Matrix changes_;  // of w, [changed rows, n]
+  DoubleMatrix changes_;  // of w, [changed rows, n]
 };
 
 }  // namespace
 
-std::unique_ptr<PromptSpace> make_gram_space(const Matrix& rows, std::size_t prompts) {
+std::unique_ptr<PromptSpace> make_gram_space(const DoubleMatrix& rows, std::size_t prompts) {
   return std::make_unique<GramSpace>(rows, prompts);
 }
 

@@ -12,10 +12,10 @@
 #include "merge/neighbourhood.h"
 #include "merge/ot_merge.h"
 #include "merge/start.h"
-#include "transport/checks.h"
-#include "transport/free_support_barycenter.h"
-#include "transport/row_kernels.h"
-#include "transport/transport_plan.h"
+#include "ot/checks.h"
+#include "ot/free_support_barycenter.h"
+#include "ot/row_kernels.h"
+#include "ot/transport_plan.h"
 
 namespace dfrost {
 namespace {
@@ -75,7 +75,7 @@ MergedPrompts average_merge(const Neighbourhood& all, std::span<const MatrixView
         "merge sets of different sizes with kind = ot or barycenter")
         .at(fmt::format("sender {}", s));
   }
-  Matrix average(prompts, all.rows.cols());
+  DoubleMatrix average(prompts, all.rows.cols());
   std::vector<double> plan(all.mass.size() * prompts);
   for (std::size_t a = 0; a < all.mass.size(); ++a) {
     add_scaled_row(all.rows.row(a), all.weights[a / prompts], average.row(all.index[a]));
@@ -89,15 +89,15 @@ MergedPrompts average_merge(const Neighbourhood& all, std::span<const MatrixView
 
 // The exact plans of all senders onto the merged prompts, each with its sender's weight.
 std::vector<double> stacked_plans(const Neighbourhood& all, std::span<const MatrixView<const float>> senders,
-                                  const Matrix& merged) {
+                                  const DoubleMatrix& merged) {
   const std::size_t prompts = merged.rows();
   std::vector<double> plan(all.mass.size() * prompts);
   const std::vector<double> demand(prompts, 1.0 / static_cast<double>(prompts));
   std::size_t first = 0;
   for (std::size_t s = 0; s < senders.size(); ++s) {
     const std::size_t rows = senders[s].rows();
-    Matrix costs(rows, prompts);
-    squared_distances(Matrix(senders[s]), merged, costs);
+    DoubleMatrix costs(rows, prompts);
+    squared_distances(DoubleMatrix(senders[s]), merged, costs);
     const std::vector<double> supply(rows, 1.0 / static_cast<double>(rows));
     for (const auto& entry :
          rows == prompts ? optimal_matching(costs) : optimal_plan(costs, supply, demand)) {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "dfrost/error.h"
-#include "transport/checks.h"
+#include "ot/checks.h"
 
 namespace dfrost {
 
@@ -15,7 +15,7 @@ Neighbourhood gather(const MergeInput& input, MatrixView<const float> previous) 
     check_points(input.senders[s], input.senders.front().cols(), fmt::format("sender {}", s));
     count += input.senders[s].rows();
   }
-  all.rows = Matrix(count + previous.rows(), input.senders.front().cols());
+  all.rows = DoubleMatrix(count + previous.rows(), input.senders.front().cols());
   for (std::size_t s = 0; s < input.senders.size(); ++s) {
     const auto& set = input.senders[s];
     all.rows.set_rows(all.mass.size(), set);

@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "dfrost/merge.h"
-#include "transport/matrix.h"
+#include "ot/matrix.h"
 
 namespace dfrost {
 
 struct Neighbourhood {
-  Matrix rows;                     // z, [N, d], then the previous prompts where the merge starts from them
+  DoubleMatrix rows;               // z, [N, d], then the previous prompts where the merge starts from them
   std::vector<double> mass;        // q, sums to one
   std::vector<std::size_t> index;  // of each row within its sender
   std::vector<double> weights;     // of each sender, sums to one

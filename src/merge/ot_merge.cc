@@ -94,7 +94,7 @@ class OtMerge {
 
   // Φ(0), and P(0) = q ⊗ 1/n: every row spread evenly, before anything is known.
   void place_at_start() {
-    position_ = {Matrix(prompts_, all_.rows.rows()), std::vector<double>(prompts_, 1.0)};
+    position_ = {DoubleMatrix(prompts_, all_.rows.rows()), std::vector<double>(prompts_, 1.0)};
     const auto rows = choose_start(all_, prompts_, options_);
     for (std::size_t i = 0; i < prompts_; ++i) position_.weights(i, rows[i]) = 1;
     space_->move_to(position_, distances_);
@@ -179,12 +179,12 @@ class OtMerge {
   const MergeOptions& options_;
   const Neighbourhood& all_;
   std::size_t prompts_;
-  double lambda_;        // as it acts: 0 when shrinking is off
-  Matrix mass_and_log_;  // q and log q, [2, N]
+  double lambda_;              // as it acts: 0 when shrinking is off
+  DoubleMatrix mass_and_log_;  // q and log q, [2, N]
   std::unique_ptr<PromptSpace> space_;
-  Position position_;  // Φ
-  Matrix plan_;        // Pᵀ, [n, N]
-  Matrix distances_;   // ‖z_a − φ_i‖², [n, N]
+  Position position_;       // Φ
+  DoubleMatrix plan_;       // Pᵀ, [n, N]
+  DoubleMatrix distances_;  // ‖z_a − φ_i‖², [n, N]
   std::vector<double> column_mass_;
   std::vector<bool> has_died_;  // in some step
   TheoremOne theorem_;

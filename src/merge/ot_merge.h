@@ -5,12 +5,12 @@
 
 #include "dfrost/merge.h"
 #include "merge/neighbourhood.h"
-#include "transport/matrix.h"
+#include "ot/matrix.h"
 
 namespace dfrost {
 
 struct MergedPrompts {
-  Matrix prompts;  // [n, d]
+  DoubleMatrix prompts;  // [n, d]
   MergeSummary summary;
 };
 

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
-#include "transport/row_kernels.h"
+#include "ot/row_kernels.h"
 
 namespace dfrost {
 
-std::vector<double> squared_norms(const Matrix& rows) {
-  Matrix norms(1, rows.rows());
-  squared_distances(Matrix(1, rows.cols()), rows, norms);
+std::vector<double> squared_norms(const DoubleMatrix& rows) {
+  DoubleMatrix norms(1, rows.rows());
+  squared_distances(DoubleMatrix(1, rows.cols()), rows, norms);
   return {norms.row(0).begin(), norms.row(0).end()};
 }
 
@@ -17,7 +17,7 @@ bool products_suffice(std::span<const double> squared_norms, double sharpness) {
   return kRounding * *std::ranges::max_element(squared_norms) * sharpness <= kTolerableExponentError;
 }
 
-MergeForm choose_form(const Matrix& rows, std::size_t prompts, std::size_t steps, double sharpness) {
+MergeForm choose_form(const DoubleMatrix& rows, std::size_t prompts, std::size_t steps, double sharpness) {
   if (!products_suffice(squared_norms(rows), sharpness)) return MergeForm::direct;
   // Multiply-adds in double. Most merges have come near to rest after so many steps, and what follows is
   // cheap in either form.

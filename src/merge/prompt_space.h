@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "dfrost/merge.h"
-#include "transport/matrix.h"
+#include "ot/matrix.h"
 
 namespace dfrost {
 
 struct Position {
-  Matrix weights;             // w, [n, rows]
+  DoubleMatrix weights;       // w, [n, rows]
   std::vector<double> scale;  // one per prompt
 };
 
@@ -30,11 +30,11 @@ class PromptSpace {
 
   // Moves all prompts, and brings distances(i, a) = ‖z_a − φ_i‖² up to date for the first distances.cols()
   // rows, [n, N]: it holds on entry what the move before left there.
-  virtual Move move_to(const Position& position, Matrix& distances) = 0;
+  virtual Move move_to(const Position& position, DoubleMatrix& distances) = 0;
   // Σ‖φ_i‖².
   virtual double squared_norm() const = 0;
   // Φ itself, [n, d].
-  virtual Matrix prompts() const = 0;
+  virtual DoubleMatrix prompts() const = 0;
 };
 
 // Prompts rest when no sum of changes of a prompt's coefficients exceeds this: what summing them rounds off.
@@ -46,15 +46,16 @@ inline constexpr double kTolerableExponentError = 1e-10;
 
 // Both keep a reference to `rows`, which must outlive them. `sharpness` is 1 / (2σ²ε) at the smallest ε: what
 // an exponent multiplies a distance with.
-std::unique_ptr<PromptSpace> make_gram_space(const Matrix& rows, std::size_t prompts);
-std::unique_ptr<PromptSpace> make_direct_space(const Matrix& rows, std::size_t prompts, double sharpness);
+std::unique_ptr<PromptSpace> make_gram_space(const DoubleMatrix& rows, std::size_t prompts);
+std::unique_ptr<PromptSpace> make_direct_space(const DoubleMatrix& rows, std::size_t prompts,
+                                               double sharpness);
 
 // The form that `automatic` stands for.
-MergeForm choose_form(const Matrix& rows, std::size_t prompts, std::size_t steps, double sharpness);
+MergeForm choose_form(const DoubleMatrix& rows, std::size_t prompts, std::size_t steps, double sharpness);
 
 // Of every row; and whether distances may be had from them and from products, ‖z‖² − 2⟨z, φ⟩ + ‖φ‖². Such a
 // distance is off by what rounding takes from the norms, however near the points are to each other.
-std::vector<double> squared_norms(const Matrix& rows);
+std::vector<double> squared_norms(const DoubleMatrix& rows);
 bool products_suffice(std::span<const double> squared_norms, double sharpness);
 
 }  // namespace dfrost

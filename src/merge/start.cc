@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "base/random.h"
-#include "transport/seeding.h"
+#include "ot/seeding.h"
 
 namespace dfrost {
 namespace {

@@ -16,13 +16,13 @@ HWY_BEFORE_NAMESPACE();
 namespace dfrost::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using Doubles = hn::CappedTag<double, Matrix::kPadding>;
+using Doubles = hn::CappedTag<double, DoubleMatrix::kPadding>;
 
 // exp underflows to zero below −745.2. Clamping there keeps 0 · (−∞) out of the entropy.
 constexpr double kLeastExponent = -746;
 
-TransportStep transport_step(const Matrix& distances, double scale, const Matrix& mass_and_log, Matrix& plan,
-                             std::span<double> column_mass) {
+TransportStep transport_step(const DoubleMatrix& distances, double scale, const DoubleMatrix& mass_and_log,
+                             DoubleMatrix& plan, std::span<double> column_mass) {
   const Doubles tag;
   using Vector = hn::Vec<Doubles>;
   const std::size_t prompts = plan.rows(), stride = plan.stride();
@@ -30,9 +30,9 @@ TransportStep transport_step(const Matrix& distances, double scale, const Matrix
                one = hn::Set(tag, 1.0);
   const double* const all_distances = distances.row(0).data();
   double* const all_plan = plan.row(0).data();
-  Matrix exponents(prompts, 2 * Matrix::kPadding);  // of one vector of rows: first x, then exp(x)
+  DoubleMatrix exponents(prompts, 2 * DoubleMatrix::kPadding);  // of one vector of rows: first x, then exp(x)
   double* const x = exponents.row(0).data();
-  Matrix masses(prompts, Matrix::kPadding);
+  DoubleMatrix masses(prompts, DoubleMatrix::kPadding);
   Vector entropy = hn::Zero(tag), change = hn::Zero(tag);
   for (std::size_t a = 0; a < plan.cols(); a += hn::Lanes(tag)) {
     Vector nearest = hn::Load(tag, all_distances + a);
@@ -44,7 +44,7 @@ TransportStep transport_step(const Matrix& distances, double scale, const Matrix
       const Vector exponent = hn::Max(hn::Mul(excess, minus_scale), least);
       const Vector power = hn::Exp(tag, exponent);
       hn::Store(exponent, tag, x + i * exponents.stride());
-      hn::Store(power, tag, x + i * exponents.stride() + Matrix::kPadding);
+      hn::Store(power, tag, x + i * exponents.stride() + DoubleMatrix::kPadding);
       sum = hn::Add(sum, power);
     }
     const Vector mass = hn::Load(tag, mass_and_log.row(0).data() + a);
@@ -54,7 +54,7 @@ TransportStep transport_step(const Matrix& distances, double scale, const Matrix
         hn::Sub(hn::Sub(hn::Load(tag, mass_and_log.row(1).data() + a), hn::Log(tag, sum)), one);
     for (std::size_t i = 0; i < prompts; ++i) {
       double* const cell = all_plan + i * stride + a;
-      const Vector now = hn::Mul(share, hn::Load(tag, x + i * exponents.stride() + Matrix::kPadding));
+      const Vector now = hn::Mul(share, hn::Load(tag, x + i * exponents.stride() + DoubleMatrix::kPadding));
       const Vector moved = hn::Sub(now, hn::Load(tag, cell));
       change = hn::MulAdd(moved, moved, change);
       entropy = hn::MulAdd(now, hn::Add(hn::Load(tag, x + i * exponents.stride()), offset), entropy);
@@ -69,7 +69,7 @@ TransportStep transport_step(const Matrix& distances, double scale, const Matrix
   return {hn::GetLane(hn::SumOfLanes(tag, entropy)), hn::GetLane(hn::SumOfLanes(tag, change))};
 }
 
-double transport_cost(const Matrix& plan, const Matrix& distances) {
+double transport_cost(const DoubleMatrix& plan, const DoubleMatrix& distances) {
   const Doubles tag;
   auto sum = hn::Zero(tag);
   for (std::size_t i = 0; i < plan.rows(); ++i) {
@@ -91,18 +91,19 @@ namespace dfrost {
 HWY_EXPORT(transport_step);
 HWY_EXPORT(transport_cost);
 
-TransportStep transport_step(const Matrix& distances, double scale, const Matrix& mass_and_log, Matrix& plan,
-                             std::span<double> column_mass) {
+TransportStep transport_step(const DoubleMatrix& distances, double scale, const DoubleMatrix& mass_and_log,
+                             DoubleMatrix& plan, std::span<double> column_mass) {
   assert(distances.stride() == plan.stride() && mass_and_log.stride() == plan.stride());
   return HWY_DYNAMIC_DISPATCH(transport_step)(distances, scale, mass_and_log, plan, column_mass);
 }
 
-double transport_cost(const Matrix& plan, const Matrix& distances) {
+double transport_cost(const DoubleMatrix& plan, const DoubleMatrix& distances) {
   return HWY_DYNAMIC_DISPATCH(transport_cost)(plan, distances);
 }
 
-TransportStep reference::transport_step(const Matrix& distances, double scale, const Matrix& mass_and_log,
-                                        Matrix& plan, std::span<double> column_mass) {
+TransportStep reference::transport_step(const DoubleMatrix& distances, double scale,
+                                        const DoubleMatrix& mass_and_log, DoubleMatrix& plan,
+                                        std::span<double> column_mass) {
   TransportStep step;
   std::fill(column_mass.begin(), column_mass.end(), 0.0);
   for (std::size_t a = 0; a < plan.cols(); ++a) {

@@ -5,7 +5,7 @@
 
 #include <span>
 
-#include "transport/matrix.h"
+#include "ot/matrix.h"
 
 namespace dfrost {
 
@@ -16,16 +16,16 @@ struct TransportStep {
 
 // plan(i, a) = mass[a] · softmax_i(−distances(i, a) · scale), scale = 1 / (2σ²ε). `plan` holds P_before on
 // entry. `mass` and its logarithm are padded like a row of the matrices (zeros after the last row).
-TransportStep transport_step(const Matrix& distances, double scale, const Matrix& mass_and_log, Matrix& plan,
-                             std::span<double> column_mass);
+TransportStep transport_step(const DoubleMatrix& distances, double scale, const DoubleMatrix& mass_and_log,
+                             DoubleMatrix& plan, std::span<double> column_mass);
 
 // Σ_ia plan(i, a) · distances(i, a).
-double transport_cost(const Matrix& plan, const Matrix& distances);
+double transport_cost(const DoubleMatrix& plan, const DoubleMatrix& distances);
 
 namespace reference {
 // The same, one row at a time with the standard library.
-TransportStep transport_step(const Matrix& distances, double scale, const Matrix& mass_and_log, Matrix& plan,
-                             std::span<double> column_mass);
+TransportStep transport_step(const DoubleMatrix& distances, double scale, const DoubleMatrix& mass_and_log,
+                             DoubleMatrix& plan, std::span<double> column_mass);
 }  // namespace reference
 
 }  // namespace dfrost

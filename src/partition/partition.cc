@@ -190,17 +190,17 @@ Partition split_iid(std::size_t count, const PartitionOptions& options, RandomSt
   return partition;
 }
 
-Partition make_partition(const PooledSet& pool, const PartitionOptions& options, Seed seed) {
+Partition make_partition(const Corpus& corpus, const PartitionOptions& options, Seed seed) {
   options.validate();
   if (options.kind == PartitionKind::file) {
-    return read_partition(options.file, pool, options.min_per_client);
+    return read_partition(options.file, corpus, options.min_per_client);
   }
   Partition all;
-  for (std::size_t d = 0; d < pool.domains.size(); ++d) {
-    const Domain& domain = pool.domains[d];
+  for (std::size_t d = 0; d < corpus.domains.size(); ++d) {
+    const Domain& domain = corpus.domains[d];
     std::vector<int> labels(domain.train_count);
     for (std::size_t i = 0; i < labels.size(); ++i) {
-      labels[i] = pool.train.labels[domain.first_train + i] - domain.first_class;
+      labels[i] = corpus.train.labels[domain.first_train + i] - domain.first_class;
     }
     for (auto& client : draw_domain(domain, labels, options, seed, d).clients) {
       for (std::size_t& index : client) index += domain.first_train;
@@ -220,13 +220,13 @@ std::vector<std::vector<std::size_t>> count_table(const Partition& partition, st
   return table;
 }
 
-std::vector<std::optional<std::size_t>> home_domains(const Partition& partition, const PooledSet& pool) {
+std::vector<std::optional<std::size_t>> home_domains(const Partition& partition, const Corpus& corpus) {
   std::vector<std::optional<std::size_t>> homes;
   for (const auto& client : partition.clients) {
-    std::vector<std::size_t> counts(pool.domains.size(), 0);
+    std::vector<std::size_t> counts(corpus.domains.size(), 0);
     for (const std::size_t index : client) {
-      for (std::size_t d = 0; d < pool.domains.size(); ++d) {
-        const Domain& domain = pool.domains[d];
+      for (std::size_t d = 0; d < corpus.domains.size(); ++d) {
+        const Domain& domain = corpus.domains[d];
         if (index >= domain.first_train && index - domain.first_train < domain.train_count) ++counts[d];
       }
     }

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "data/pool.h"
+#include "data/corpus.h"
 
 namespace dfrost {
 
@@ -61,7 +61,7 @@ Partition split_iid(std::size_t count, const PartitionOptions& options, RandomSt
 std::vector<std::vector<std::size_t>> designated_clients(std::size_t classes, std::size_t clients);
 
 // The whole federation. Refused, with the reason, where a client would get fewer than `min_per_client`.
-Partition make_partition(const PooledSet& pool, const PartitionOptions& options, Seed seed);
+Partition make_partition(const Corpus& corpus, const PartitionOptions& options, Seed seed);
 
 // counts[client][class].
 std::vector<std::vector<std::size_t>> count_table(const Partition& partition, std::span<const int> labels,
@@ -69,7 +69,7 @@ std::vector<std::vector<std::size_t>> count_table(const Partition& partition, st
 
 // The domain that most of each client's pictures are of, the first of equals; nothing for a client without
 // any.
-std::vector<std::optional<std::size_t>> home_domains(const Partition& partition, const PooledSet& pool);
+std::vector<std::optional<std::size_t>> home_domains(const Partition& partition, const Corpus& corpus);
 
 std::string_view to_string(PartitionKind kind);
 std::string_view to_string(DirichletForm form);

@@ -125,13 +125,13 @@ void require_enough(const Partition& partition, std::size_t wanted, const std::s
 
 }  // namespace
 
-Partition parse_partition(std::string_view text, const std::string& place, const PooledSet& pool,
+Partition parse_partition(std::string_view text, const std::string& place, const Corpus& corpus,
                           std::size_t min_per_client) {
-  const PictureNames names(pool);
+  const PictureNames names(corpus);
   CsvReader reader(text, place, kHint);
   ClientList clients;
-  const auto holder = read_holders(reader, names, pool.train.size(), clients);
-  clients.settle(pool.train.size(), reader);
+  const auto holder = read_holders(reader, names, corpus.train.size(), clients);
+  clients.settle(corpus.train.size(), reader);
   require_holders(holder, names, place);
   Partition partition;
   for (std::size_t i = 0; i < holder.size(); ++i) {
@@ -144,19 +144,19 @@ Partition parse_partition(std::string_view text, const std::string& place, const
   return partition;
 }
 
-Partition read_partition(const std::filesystem::path& path, const PooledSet& pool,
+Partition read_partition(const std::filesystem::path& path, const Corpus& corpus,
                          std::size_t min_per_client) {
-  return parse_partition(read_text_file(path), path.string(), pool, min_per_client);
+  return parse_partition(read_text_file(path), path.string(), corpus, min_per_client);
 }
 
-std::string partition_text(const Partition& partition, const PooledSet& pool) {
+std::string partition_text(const Partition& partition, const Corpus& corpus) {
   std::vector<std::pair<std::size_t, std::size_t>> rows;
   for (std::size_t u = 0; u < partition.clients.size(); ++u) {
     for (const std::size_t picture : partition.clients[u]) rows.emplace_back(picture, u);
   }
   // Names are numbered as they come, so they come as they are numbered.
   if (partition.names.empty()) std::sort(rows.begin(), rows.end());
-  const PictureNames names(pool);
+  const PictureNames names(corpus);
   std::string text = "picture,client\n";
   for (const auto& [picture, client] : rows) {
     fmt::format_to(std::back_inserter(text), "{},{}\n", csv_field(names.text_of(picture)),

@@ -17,12 +17,11 @@ namespace dfrost {
 // Every training picture must be named exactly once, and every client get at least `min_per_client`; the
 // error names the line. Lines of test pictures are passed over: who has sorted all pictures need not know
 // which of them are held out.
-Partition parse_partition(std::string_view text, const std::string& place, const PooledSet& pool,
+Partition parse_partition(std::string_view text, const std::string& place, const Corpus& corpus,
                           std::size_t min_per_client);
-Partition read_partition(const std::filesystem::path& path, const PooledSet& pool,
-                         std::size_t min_per_client);
+Partition read_partition(const std::filesystem::path& path, const Corpus& corpus, std::size_t min_per_client);
 
 // Pictures by their names where those tell them apart, else by their numbers.
-std::string partition_text(const Partition& partition, const PooledSet& pool);
+std::string partition_text(const Partition& partition, const Corpus& corpus);
 
 }  // namespace dfrost

@@ -10,16 +10,17 @@
 
 namespace dfrost {
 
-PictureNames::PictureNames(const PooledSet& pool) : pool_(pool), names_(pool.domains.size()) {
+PictureNames::PictureNames(const Corpus& corpus) : corpus_(corpus), names_(corpus.domains.size()) {
   for (std::size_t d = 0; d < names_.size(); ++d) {
-    const Domain& domain = pool.domains[d];
+    const Domain& domain = corpus.domains[d];
     for (std::size_t i = domain.first_train; i < domain.first_train + domain.train_count; ++i) {
-      if (pool.train.name(i).empty()) continue;
-      const auto [at, is_new] = names_[d].try_emplace(pool.train.name(i), Found{Meaning::training, i});
+      if (corpus.train.name(i).empty()) continue;
+      const auto [at, is_new] = names_[d].try_emplace(corpus.train.name(i), Found{Meaning::training, i});
       if (!is_new) at->second.meaning = Meaning::several;  // a list may name a file twice
     }
     for (std::size_t i = domain.first_test; i < domain.first_test + domain.test_count; ++i) {
-      if (!pool.test.name(i).empty()) names_[d].try_emplace(pool.test.name(i), Found{Meaning::testing, 0});
+      if (!corpus.test.name(i).empty())
+        names_[d].try_emplace(corpus.test.name(i), Found{Meaning::testing, 0});
     }
   }
 }
@@ -27,7 +28,7 @@ PictureNames::PictureNames(const PooledSet& pool) : pool_(pool), names_(pool.dom
 PictureNames::Found PictureNames::find(std::string_view text) const {
   if (const auto number = whole_number(text)) {
     const auto index = static_cast<std::size_t>(*number);
-    return *number >= 0 && index < pool_.train.size() ? Found{Meaning::training, index} : Found{};
+    return *number >= 0 && index < corpus_.train.size() ? Found{Meaning::training, index} : Found{};
   }
   Found found;
   const auto look = [&](std::size_t domain, std::string_view name) {
@@ -37,7 +38,7 @@ PictureNames::Found PictureNames::find(std::string_view text) const {
   };
   for (std::size_t d = 0; d < names_.size(); ++d) {
     look(d, text);
-    const std::string& name = pool_.domains[d].name;
+    const std::string& name = corpus_.domains[d].name;
     if (text.starts_with(name) && text.substr(name.size()).starts_with(':'))
       look(d, text.substr(name.size() + 1));
   }
@@ -45,7 +46,7 @@ PictureNames::Found PictureNames::find(std::string_view text) const {
 }
 
 std::string PictureNames::text_of(std::size_t picture) const {
-  const std::string name(pool_.train.name(picture));
+  const std::string name(corpus_.train.name(picture));
   if (!name.empty()) {
     for (const auto& text : {name, fmt::format("{}:{}", domain_of(picture).name, name)}) {
       const Found found = find(text);
@@ -61,7 +62,7 @@ std::string PictureNames::hint_for(std::string_view text) const {
     for (const auto& [name, found] : domain) names.emplace_back(name);
   }
   if (names.empty() || whole_number(text))
-    return fmt::format("the numbers of the training pictures go from 0 to {}", pool_.train.size() - 1);
+    return fmt::format("the numbers of the training pictures go from 0 to {}", corpus_.train.size() - 1);
   std::sort(names.begin(), names.end());
   if (const auto near = nearest(text, names)) return fmt::format("did you mean '{}'?", *near);
   return fmt::format(
@@ -72,7 +73,7 @@ std::string PictureNames::hint_for(std::string_view text) const {
 
 const Domain& PictureNames::domain_of(std::size_t picture) const {
   const auto after = std::ranges::find_if(
-      pool_.domains, [&](const Domain& d) { return picture < d.first_train + d.train_count; });
+      corpus_.domains, [&](const Domain& d) { return picture < d.first_train + d.train_count; });
   return *after;
 }
 

@@ -1,5 +1,5 @@
 // Which pictures of a pooled set a text means: a file's name as in its folder or list, with "DOMAIN:" in
-// front or not, or a training picture's number. Points into the pool, which must outlive it.
+// front or not, or a training picture's number. Points into the corpus, which must outlive it.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +9,13 @@
 #include <unordered_map>
 #include <vector>
 
-#include "data/pool.h"
+#include "data/corpus.h"
 
 namespace dfrost {
 
 class PictureNames {
  public:
-  explicit PictureNames(const PooledSet& pool);
+  explicit PictureNames(const Corpus& corpus);
 
   enum class Meaning { training, testing, several, nothing };
   struct Found {
@@ -33,7 +33,7 @@ class PictureNames {
  private:
   const Domain& domain_of(std::size_t picture) const;
 
-  const PooledSet& pool_;
+  const Corpus& corpus_;
   std::vector<std::unordered_map<std::string_view, Found>> names_;  // by domain
 };
 

@@ -87,20 +87,20 @@ const CardDomain& find_domain(const AdapterCard& card, std::string_view name) {
               hint_among(name, names, "its domains are"));
 }
 
-PooledSet open_pictures_for(const AdapterCard& card, const PoolOptions& options, const ReadOptions& read) {
+Corpus open_pictures_for(const AdapterCard& card, const CorpusOptions& options, const ReadOptions& read) {
   for (const auto& spec : options.domains) find_domain(card, spec.name);  // before anything is read
-  auto pool = open_pool(options, read);
-  for (auto& domain : pool.domains) {
+  auto corpus = open_corpus(options, read);
+  for (auto& domain : corpus.domains) {
     const auto& known = find_domain(card, domain.name);
     const auto numbers = class_numbers(known, domain.class_names);
-    relabel(std::span(pool.train.labels).subspan(domain.first_train, domain.train_count), domain.first_class,
-            numbers);
-    relabel(std::span(pool.test.labels).subspan(domain.first_test, domain.test_count), domain.first_class,
+    relabel(std::span(corpus.train.labels).subspan(domain.first_train, domain.train_count),
+            domain.first_class, numbers);
+    relabel(std::span(corpus.test.labels).subspan(domain.first_test, domain.test_count), domain.first_class,
             numbers);
     domain.first_class = static_cast<int>(known.first_class);
     domain.class_names = known.class_names;
   }
-  return pool;
+  return corpus;
 }
 
 std::vector<float> logits_of(const Adapter& adapter, const ImageView& picture, Workspace& workspace,

@@ -10,9 +10,9 @@
 
 #include "backbone/checkpoint.h"
 #include "base/thread_pool.h"
+#include "data/corpus.h"
 #include "data/image.h"
-#include "data/pool.h"
-#include "run/adapter_file.h"
+#include "records/adapter_file.h"
 #include "train/training_step.h"
 
 namespace dfrost {
@@ -26,8 +26,7 @@ const CardDomain& find_domain(const AdapterCard& card, std::string_view name);
 
 // Data sets whose names are domains of the card; classes are found by their names, so that some may be
 // missing. Throws (failed_precondition) for a class that the adapter does not know.
-PooledSet open_pictures_for(const AdapterCard& card, const PoolOptions& options,
-                            const ReadOptions& read = {});
+Corpus open_pictures_for(const AdapterCard& card, const CorpusOptions& options, const ReadOptions& read = {});
 
 // The logits of all classes for one picture, prepared as the card says.
 std::vector<float> logits_of(const Adapter& adapter, const ImageView& picture, Workspace& workspace,

@@ -7,12 +7,12 @@
 #include <span>
 #include <vector>
 
+#include "config/config.h"
 #include "dfrost/merge.h"
+#include "measure/merge_view.h"
 #include "network/exchange.h"
 #include "network/message.h"
 #include "network/mixing.h"
-#include "run/config.h"
-#include "run/merge_view.h"
 #include "train/client_state.h"
 #include "train/local_update.h"
 

@@ -7,8 +7,8 @@
 #include "base/stopwatch.h"
 #include "dfrost/measure.h"
 #include "dfrost/wasserstein.h"
-#include "network/mixing_factor.h"
-#include "run/evaluation.h"
+#include "measure/evaluation.h"
+#include "measure/mixing_factor.h"
 #include "run/pool_keys.h"
 #include "run/round_tally.h"
 
@@ -20,13 +20,13 @@ std::size_t cache_bytes(const RunConfig& config, std::size_t fifths) {
   return (config.data.cache_mb << 20) / 5 * fifths;
 }
 
-Partition partition_for(const RunConfig& config, const PooledSet& pool) {
+Partition partition_for(const RunConfig& config, const Corpus& corpus) {
   if (config.method.cooperation != Cooperation::central) {
-    return make_partition(pool, config.partition, config.run.seed);
+    return make_partition(corpus, config.partition, config.run.seed);
   }
   Partition all;
-  all.clients.emplace_back(pool.train.size());
-  for (std::size_t i = 0; i < pool.train.size(); ++i) all.clients.front()[i] = i;
+  all.clients.emplace_back(corpus.train.size());
+  for (std::size_t i = 0; i < corpus.train.size(); ++i) all.clients.front()[i] = i;
   return all;
 }
 
@@ -105,10 +105,10 @@ void average_keys_of(std::span<const Client> clients, ThreadPool& threads, Clien
 }
 
 // The first `per_domain` clients of each domain: whose merges are kept to be looked at.
-std::vector<bool> seen_clients(const Partition& partition, const PooledSet& pool, std::size_t per_domain) {
-  std::vector<std::size_t> seen(pool.domains.size(), 0);
+std::vector<bool> seen_clients(const Partition& partition, const Corpus& corpus, std::size_t per_domain) {
+  std::vector<std::size_t> seen(corpus.domains.size(), 0);
   std::vector<bool> chosen;
-  for (const auto& home : home_domains(partition, pool)) {
+  for (const auto& home : home_domains(partition, corpus)) {
     chosen.push_back(home && seen[*home]++ < per_domain);
   }
   return chosen;
@@ -117,22 +117,22 @@ std::vector<bool> seen_clients(const Partition& partition, const PooledSet& pool
 }  // namespace
 
 Federation::Federation(const RunConfig& config, const Backbone& backbone, const Preprocessing& preprocessing,
-                       PooledSet pool)
+                       Corpus corpus)
     : config_(config),
-      pool_(std::move(pool)),
-      train_samples_(pool_, pool_.train, backbone, preprocessing, cache_bytes(config, 4)),
-      test_samples_(pool_, pool_.test, backbone, preprocessing, cache_bytes(config, 1)),
-      partition_(partition_for(config, pool_)),
-      seen_(seen_clients(partition_, pool_, config.diagnostics.merge_views)),
+      corpus_(std::move(corpus)),
+      train_samples_(corpus_, corpus_.train, backbone, preprocessing, cache_bytes(config, 4)),
+      test_samples_(corpus_, corpus_.test, backbone, preprocessing, cache_bytes(config, 1)),
+      partition_(partition_for(config, corpus_)),
+      seen_(seen_clients(partition_, corpus_, config.diagnostics.merge_views)),
       topology_(topology_for(config, partition_.clients.size()), partition_.clients.size(), config.run.seed),
       exchanges_(partition_.clients.size()),
       threads_(config.run.threads) {
   const Geometry& geometry = backbone.geometry();
   for (std::size_t u = 0; u < partition_.clients.size(); ++u) {
     clients_.push_back(
-        make_client(config, geometry, pool_.classes(), static_cast<ClientId>(u), config.prompts_of(u)));
+        make_client(config, geometry, corpus_.classes(), static_cast<ClientId>(u), config.prompts_of(u)));
   }
-  network_model_ = make_client(config, geometry, pool_.classes(), 0, config.prompts);
+  network_model_ = make_client(config, geometry, corpus_.classes(), 0, config.prompts);
   workspaces_.reserve(threads_.size());
   for (std::size_t t = 0; t < threads_.size(); ++t) workspaces_.emplace_back(backbone);
 }
@@ -257,7 +257,7 @@ bool Federation::is_evaluated(std::size_t round) const {
 
 EvaluationRecord Federation::evaluate_all(const ProgressCallback& progress) {
   const auto chosen = scored_clients(config_.evaluate, clients_.size());
-  const auto samples = scored_samples(config_.evaluate, pool_, config_.run.seed);
+  const auto samples = scored_samples(config_.evaluate, corpus_, config_.run.seed);
   const std::size_t models = chosen.size() + 1;  // and the network model, last
   Counter counter(progress, "evaluate", models);
   std::vector<Evaluation> evaluations(models);
@@ -267,7 +267,13 @@ EvaluationRecord Federation::evaluate_all(const ProgressCallback& progress) {
                               {config_.train.mask, config_.evaluate.batch}, workspaces_[worker]);
     counter.add(0);
   });
-  return summarize_scores(pool_, chosen, samples.size(), evaluations);
+  return summarize_scores(corpus_, chosen, samples.size(), evaluations);
+}
+
+Participants Federation::participants() const {
+  Participants all{corpus_, partition_, {}, threads_.size()};
+  for (const auto& client : clients_) all.prompts.push_back(client.state.prompts().rows());
+  return all;
 }
 
 FederationState Federation::state() const { return gather_state(clients_, config_.train.optimizer_state); }

@@ -10,15 +10,16 @@
 #include <vector>
 
 #include "base/thread_pool.h"
+#include "config/config.h"
 #include "dfrost/backbone.h"
 #include "network/faults.h"
 #include "network/in_process_exchange.h"
 #include "partition/partition.h"
+#include "records/about.h"
+#include "records/record.h"
 #include "run/client_round.h"
-#include "run/config.h"
+#include "run/corpus_samples.h"
 #include "run/federation_state.h"
-#include "run/pooled_samples.h"
-#include "run/record.h"
 
 namespace dfrost {
 
@@ -35,7 +36,7 @@ class Federation {
 
   // The backbone must outlive it.
   Federation(const RunConfig& config, const Backbone& backbone, const Preprocessing& preprocessing,
-             PooledSet pool);
+             Corpus corpus);
 
   // The next round. An exception leaves the federation unusable.
   RoundRecord run_round(const ProgressCallback& progress = {});
@@ -45,10 +46,11 @@ class Federation {
 
   std::size_t rounds_done() const { return round_; }
   const std::vector<Client>& clients() const { return clients_; }
-  const PooledSet& pool() const { return pool_; }
+  const Corpus& corpus() const { return corpus_; }
   const Partition& partition() const { return partition_; }
   const Topology& topology() const { return topology_; }
   std::size_t threads() const { return threads_.size(); }
+  Participants participants() const;  // refers to this
   // Barycenter prompts and mean head, as of the last measurement.
   const Client& network_model() const { return network_model_; }
 
@@ -65,9 +67,9 @@ class Federation {
   bool is_evaluated(std::size_t round) const;
 
   RunConfig config_;
-  PooledSet pool_;
-  PooledSamples train_samples_;
-  PooledSamples test_samples_;
+  Corpus corpus_;
+  CorpusSamples train_samples_;
+  CorpusSamples test_samples_;
   Partition partition_;
   std::vector<bool> seen_;  // per client: its merges are kept to be looked at
   std::vector<Client> clients_;

@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "base/process.h"
+#include "config/presets.h"
 #include "dfrost/error.h"
-#include "run/config_presets.h"
 #include "run/federation.h"
 
 namespace dfrost {
@@ -13,19 +13,19 @@ namespace {
 
 constexpr std::size_t kSide = 32, kClasses = 10;  // as CIFAR-10 has them
 
-PooledSet random_pictures(std::size_t count) {
-  PooledSet pool;
+Corpus random_pictures(std::size_t count) {
+  Corpus corpus;
   Domain domain;
   domain.name = "random";
   for (std::size_t c = 0; c < kClasses; ++c) domain.class_names.push_back(std::to_string(c));
   domain.train_count = count;
   RandomStream random(1, "pictures of a benchmark");
-  pool.train.bytes.resize(count * kSide * kSide * 3);
-  for (auto& byte : pool.train.bytes) byte = static_cast<std::uint8_t>(random.next() >> 56);
-  for (std::size_t i = 0; i < count; ++i) pool.train.labels.push_back(static_cast<int>(i % kClasses));
-  pool.train.records = uniform_records(count, kSide, kSide, PictureKind::rgb);
-  pool.domains.push_back(std::move(domain));
-  return pool;
+  corpus.train.bytes.resize(count * kSide * kSide * 3);
+  for (auto& byte : corpus.train.bytes) byte = static_cast<std::uint8_t>(random.next() >> 56);
+  for (std::size_t i = 0; i < count; ++i) corpus.train.labels.push_back(static_cast<int>(i % kClasses));
+  corpus.train.records = uniform_records(count, kSide, kSide, PictureKind::rgb);
+  corpus.domains.push_back(std::move(domain));
+  return corpus;
 }
 
 RunConfig config_of(const FederationBenchmarkOptions& options) {
@@ -53,10 +53,10 @@ FederationBenchmark benchmark_federation(const Backbone& backbone,
   options.validate();
   Preprocessing how;
   how.resize = how.crop = backbone.geometry().image_size;
-  auto pool = random_pictures(options.clients * options.pictures);
+  auto corpus = random_pictures(options.clients * options.pictures);
   FederationBenchmark result;
-  result.data_bytes = pool.train.bytes.size();
-  Federation federation(config_of(options), backbone, how, std::move(pool));
+  result.data_bytes = corpus.train.bytes.size();
+  Federation federation(config_of(options), backbone, how, std::move(corpus));
   result.threads = federation.threads();
   federation.run_round();  // fills caches and workspaces
   for (std::size_t round = 0; round < options.rounds; ++round)

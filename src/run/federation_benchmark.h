@@ -6,7 +6,7 @@
 #include <string>
 
 #include "dfrost/backbone.h"
-#include "run/record.h"
+#include "records/record.h"
 
 namespace dfrost {
 

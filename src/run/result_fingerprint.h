@@ -4,11 +4,10 @@
 // rounds, scoring) does not count.
 #pragma once
 
-#include <optional>
 #include <string>
 
+#include "config/config.h"
 #include "data/preprocess.h"
-#include "run/config.h"
 #include "run/federation.h"
 
 namespace dfrost {
@@ -16,18 +15,5 @@ namespace dfrost {
 // `weights`: the backbone's weights_fingerprint(). `precision`: the one that is really used.
 std::string result_fingerprint(const RunConfig& config, const std::string& weights, Precision precision,
                                const Preprocessing& preprocessing, const Federation& federation);
-
-// A setting that decides a run's values.
-struct SettingChange {
-  std::string key;          // "train.batch"
-  std::string before, now;  // as TOML
-};
-
-// The first, in the order of a file, that two configs give another value; nothing where they agree in all of
-// these. `precision`: the one that is used now, which `now` may leave open.
-std::optional<SettingChange> first_change(const RunConfig& before, const RunConfig& now, Precision precision);
-
-// Of a domain's test pictures and their classes: two runs with the same one are scored on the same.
-std::string test_fingerprint(const PooledSet& pool, const Domain& domain);
 
 }  // namespace dfrost

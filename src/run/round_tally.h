@@ -6,8 +6,8 @@
 #include <span>
 
 #include "network/faults.h"
+#include "records/record.h"
 #include "run/client_round.h"
-#include "run/record.h"
 
 namespace dfrost {
 

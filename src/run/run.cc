@@ -11,14 +11,15 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/quote.h"
+#include "config/settings_identity.h"
+#include "config/toml_file.h"
 #include "dfrost/error.h"
-#include "run/about.h"
-#include "run/checkpoint_file.h"
-#include "run/config_file.h"
-#include "run/evaluation.h"
-#include "run/event_file.h"
-#include "run/record_file.h"
-#include "run/record_json.h"
+#include "measure/evaluation.h"
+#include "records/about.h"
+#include "records/event_file.h"
+#include "records/record_file.h"
+#include "records/record_json.h"
+#include "records/savepoint_file.h"
 #include "run/result_fingerprint.h"
 #include "run/run_log.h"
 #include "run/write_adapters.h"
@@ -57,8 +58,8 @@ Error other_run(const fs::path& folder, const RunConfig& config, Precision preci
           fmt::format("put back what it was started with, or {}", kStartAnew)};
 }
 
-std::optional<RunCheckpoint> checkpoint_to_resume(const fs::path& folder, RunObserver& observer) {
-  auto found = newest_checkpoint(folder / "checkpoints");
+std::optional<Savepoint> savepoint_to_resume(const fs::path& folder, RunObserver& observer) {
+  auto found = newest_savepoint(folder / "checkpoints");
   for (const auto& damaged : found.damaged) observer.on_note("passed over a damaged checkpoint: " + damaged);
   if (!found.checkpoint && !found.damaged.empty()) {
     // Starting over would wipe the records of all those rounds.
@@ -83,9 +84,9 @@ std::unique_ptr<Checkpoint> open_backbone(const BackboneSection& backbone) {
   return open_checkpoint(backbone.path, how);
 }
 
-void require_classes(const PooledSet& pool) {
-  if (pool.classes() > 1) return;
-  const Domain& only = pool.domains.front();
+void require_classes(const Corpus& corpus) {
+  if (corpus.classes() > 1) return;
+  const Domain& only = corpus.domains.front();
   throw Error(ErrorCode::failed_precondition,
               fmt::format("{} has one class, {}: nothing to tell apart", only.name,
                           quote_name(only.class_names.front())),
@@ -93,18 +94,18 @@ void require_classes(const PooledSet& pool) {
       .at(only.name);
 }
 
-PooledSet open_pictures(const RunConfig& config, RunObserver& observer) {
+Corpus open_pictures(const RunConfig& config, RunObserver& observer) {
   ThreadPool threads(config.run.threads);
-  auto pool = open_pool(config.pool(), {.pool = &threads});
-  for (const auto& domain : pool.domains) {
+  auto corpus = open_corpus(config.corpus(), {.pool = &threads});
+  for (const auto& domain : corpus.domains) {
     for (const auto& note : domain.notes) observer.on_note(domain.name + ": " + note);
     if (domain.skipped.count() > 0) {
       observer.on_note(fmt::format("{}: {} files skipped", domain.name, domain.skipped.count()));
     }
   }
-  require_test_pictures(pool);
-  require_classes(pool);
-  return pool;
+  require_test_pictures(corpus);
+  require_classes(corpus);
+  return corpus;
 }
 
 // NAME.PROCESS.tmp, as write_file_atomically() calls what it has not finished.
@@ -170,7 +171,7 @@ class Saver {
   }
 
   void save() {
-    if (unsaved_) write_checkpoint(folder_, *unsaved_);
+    if (unsaved_) write_savepoint(folder_, *unsaved_);
     unsaved_.reset();
   }
 
@@ -179,7 +180,7 @@ class Saver {
   fs::path folder_;
   std::string fingerprint_;
   const Federation& federation_;
-  std::optional<RunCheckpoint> unsaved_;  // of the last round, which the one under way changes
+  std::optional<Savepoint> unsaved_;  // of the last round, which the one under way changes
 };
 
 // The rounds that are missing, each on disk before the next.
@@ -224,10 +225,10 @@ void run_rounds(const RunConfig& config, const RunOptions& options, const std::s
 
 RunResult run_logged(const RunConfig& config, const RunOptions& options, RunLog& log) {
   const auto source = open_backbone(config.backbone);
-  auto pool = open_pictures(config, log);
+  auto corpus = open_pictures(config, log);
   const auto backbone = make_backbone(*source, {.precision = config.backbone.precision});
   const auto weights = weights_fingerprint(*source);
-  Federation federation(config, *backbone, source->preprocessing(), std::move(pool));
+  Federation federation(config, *backbone, source->preprocessing(), std::move(corpus));
   const auto fingerprint =
       result_fingerprint(config, weights, backbone->precision(), source->preprocessing(), federation);
   fs::create_directories(options.folder);
@@ -238,7 +239,7 @@ RunResult run_logged(const RunConfig& config, const RunOptions& options, RunLog&
   RunResult result;
   std::optional<std::size_t> resumed_after;
   if (options.resume) {
-    if (auto checkpoint = checkpoint_to_resume(options.folder, log)) {
+    if (auto checkpoint = savepoint_to_resume(options.folder, log)) {
       if (checkpoint->fingerprint != fingerprint) {
         throw other_run(options.folder, config, backbone->precision()).at(options.folder.string());
       }
@@ -250,7 +251,8 @@ RunResult run_logged(const RunConfig& config, const RunOptions& options, RunLog&
   }
   if (!resumed_after || *resumed_after < config.run.rounds) {  // else all is done, and described
     describe_run(config, options.folder,
-                 about_json(config, federation, *backbone, to_string(source->family()), options.command),
+                 about_json(config, federation.participants(), *backbone, to_string(source->family()),
+                            options.command),
                  resumed_after);
   }
   log.on_ready(config, federation, *backbone);

@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <string>
 
-#include "run/config.h"
+#include "config/config.h"
+#include "records/record.h"
 #include "run/federation.h"
-#include "run/record.h"
 
 namespace dfrost {
 

@@ -6,7 +6,7 @@
 #include <ctime>
 
 #include "base/file.h"
-#include "run/round_warnings.h"
+#include "records/round_warnings.h"
 
 namespace dfrost {
 namespace {
@@ -62,7 +62,7 @@ void RunLog::on_note(const std::string& text) {
 void RunLog::on_ready(const RunConfig& config, const Federation& federation, const Backbone& backbone) {
   write(fmt::format("{}: method {}, seed {}, {} clients, {} training pictures of {} domains, rounds {} to {}",
                     config.run.name, config.method.name, config.run.seed, federation.clients().size(),
-                    federation.pool().train.size(), federation.pool().domains.size(),
+                    federation.corpus().train.size(), federation.corpus().domains.size(),
                     federation.rounds_done() + 1, config.run.rounds));
   write(fmt::format("backbone {}, {} on {} thread{}", config.backbone.path.string(),
                     to_string(backbone.precision()), federation.threads(),

@@ -4,7 +4,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "run/adapter_file.h"
+#include "records/adapter_file.h"
 
 namespace dfrost {
 
@@ -22,7 +22,7 @@ void write_adapters(const std::filesystem::path& folder, const Federation& feder
   card.geometry = backbone.geometry();
   card.preprocessing = preprocessing;
   card.mask = config.train.mask;
-  for (const auto& domain : federation.pool().domains) {
+  for (const auto& domain : federation.corpus().domains) {
     card.domains.push_back({domain.name, static_cast<std::size_t>(domain.first_class), domain.class_names});
   }
   const auto write = [&](const std::string& name, const Client& client) {

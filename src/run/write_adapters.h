@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <string>
 
+#include "config/config.h"
 #include "data/preprocess.h"
-#include "run/config.h"
 #include "run/federation.h"
 
 namespace dfrost {

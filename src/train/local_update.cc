@@ -21,13 +21,6 @@ double take_step(const AdapterOptions& adapter, ClientState& state, const TrainO
   return loss;
 }
 
-void prepare_dropout(const HeadOptions& head, const RandomKey& key, std::size_t step, Workspace& workspace) {
-  if (!drops_out(head)) return;
-  const std::size_t hidden = head_layers(head, workspace.backbone.geometry()).front().outputs;
-  workspace.dropout.resize(workspace.targets.size(), hidden);
-  draw_dropout(key, step, head.dropout, workspace.dropout);
-}
-
 // Where nothing is kept all clients of a worker share its memory, one after the other.
 OptimizerState& begin_optimizer(const TrainOptions& options, ClientState& state, Workspace& workspace) {
   const bool kept = options.optimizer_state == OptimizerMemory::kept;
@@ -53,8 +46,6 @@ void TrainOptions::validate() const {
   if (epochs == 0) throw Error(ErrorCode::invalid_argument, "at least one epoch").at("train.epochs");
 }
 
-RandomStream data_order(const RandomKey& key) { return {key.seed, "data order", key.client, key.round}; }
-
 LocalUpdateSummary local_update(const AdapterOptions& adapter, ClientState& state, const SampleSource& source,
                                 const TrainOptions& options, const RandomKey& key, Workspace& workspace) {
   options.validate();
@@ -70,7 +61,7 @@ LocalUpdateSummary local_update(const AdapterOptions& adapter, ClientState& stat
     for (std::size_t first = 0; first < order.size() && may_go_on(); first += options.batch) {
       const auto samples = std::span(order).subspan(first, std::min(options.batch, order.size() - first));
       load_batch(adapter, source, samples, workspace);
-      prepare_dropout(adapter.head, key, summary.steps, workspace);
+      draw_batch_dropout(adapter.head, key, summary.steps, workspace);
       loss += take_step(adapter, state, options, optimizer, workspace) * static_cast<double>(samples.size());
       ++summary.steps;
       summary.images += samples.size();

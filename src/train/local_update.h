@@ -34,9 +34,6 @@ struct LocalUpdateSummary {
   bool finite = true;
 };
 
-// The data order: one permutation of the samples per epoch, drawn one after the other.
-RandomStream data_order(const RandomKey& key);
-
 // With SAM both gradients of a step see the same images and the same dropout: one function, at two places.
 LocalUpdateSummary local_update(const AdapterOptions& adapter, ClientState& state, const SampleSource& source,
                                 const TrainOptions& options, const RandomKey& key, Workspace& workspace);

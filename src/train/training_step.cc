@@ -58,6 +58,16 @@ void load_batch(const AdapterOptions& adapter, const SampleSource& source,
   }
 }
 
+RandomStream data_order(const RandomKey& key) { return {key.seed, "data order", key.client, key.round}; }
+
+void draw_batch_dropout(const HeadOptions& head, const RandomKey& key, std::size_t step,
+                        Workspace& workspace) {
+  if (!drops_out(head)) return;
+  const std::size_t hidden = head_layers(head, workspace.backbone.geometry()).front().outputs;
+  workspace.dropout.resize(workspace.targets.size(), hidden);
+  draw_dropout(key, step, head.dropout, workspace.dropout);
+}
+
 double score_batch(const AdapterOptions& adapter, const ClientState& state, ClassMask mask,
                    Workspace& workspace, ThreadPool* threads) {
   return forward(adapter, state, mask, false, workspace, threads);

@@ -43,6 +43,13 @@ struct Workspace {
 void load_batch(const AdapterOptions& adapter, const SampleSource& source,
                 std::span<const std::size_t> samples, Workspace& workspace);
 
+// The data order: one permutation of the samples per epoch, drawn one after the other.
+RandomStream data_order(const RandomKey& key);
+
+// What training drops of the loaded batch, where the head drops anything. From the key and the step alone.
+void draw_batch_dropout(const HeadOptions& head, const RandomKey& key, std::size_t step,
+                        Workspace& workspace);
+
 // The loss of the loaded batch: mean cross-entropy plus the pool's similarity term. Leaves the outcomes of
 // its images in the workspace. Nothing is dropped out and no tape is kept.
 double score_batch(const AdapterOptions& adapter, const ClientState& state, ClassMask mask,

@@ -7,8 +7,8 @@
 
 #include "base/file.h"
 #include "data/catalog.h"
+#include "data/corpus.h"
 #include "data/image_file.h"
-#include "data/pool.h"
 #include "support/support.h"
 
 namespace dfrost {
@@ -101,15 +101,15 @@ TEST(OwnPictures, WithNothingToTrainOnMayBeScoredAndNotTrainedOn) {
   const test::TemporaryFolder own;
   write_class(own / "test/bee", 10);
   write_class(own / "test/ant", 10);
-  PoolOptions options;
+  CorpusOptions options;
   options.domains = {{.name = "mine", .path = own.path()}};
   options.train_per_domain = options.test_per_domain = 0;
   test::expect_error(ErrorCode::failed_precondition, "mine has no training pictures, only 20 to test with",
-                     [&] { open_pool(options); });
+                     [&] { open_corpus(options); });
   options.test_only = true;
-  const PooledSet pool = open_pool(options);
-  EXPECT_EQ(pool.test.size(), 20u);
-  EXPECT_EQ(pool.train.size(), 0u);
+  const Corpus corpus = open_corpus(options);
+  EXPECT_EQ(corpus.test.size(), 20u);
+  EXPECT_EQ(corpus.train.size(), 0u);
 }
 
 TEST(OwnPictures, InALoneTrainOrValFolderAreToTrainOn) {

@@ -11,7 +11,7 @@
 
 #include "base/file.h"
 #include "data/catalog.h"
-#include "data/pool.h"
+#include "data/corpus.h"
 #include "data/statistics.h"
 #include "fetch/sources.h"
 #include "support/support.h"
@@ -134,7 +134,7 @@ TEST(RealData, FiveDomainsPoolIntoFiftyClassesOfBytes) {
   SKIP_UNLESS_FETCHED("cifar10");
   SKIP_WITHOUT_SHARED_DATA("svhn");
   SKIP_WITHOUT_SHARED_DATA("notmnist");
-  PoolOptions options = *pool_preset("five");
+  CorpusOptions options = *corpus_preset("five");
   options.root = cache_folder();
   options.train_per_domain = 1000;
   options.test_per_domain = 100;
@@ -142,12 +142,12 @@ TEST(RealData, FiveDomainsPoolIntoFiftyClassesOfBytes) {
     if (domain.name == "svhn" || domain.name == "notmnist") domain.path = test::shared_data() / domain.name;
   }
   ThreadPool threads;
-  const PooledSet pool = open_pool(options, {.pool = &threads});
-  EXPECT_EQ(pool.classes(), 50u);
-  EXPECT_EQ(count_classes(pool.train.labels, 50), std::vector<std::size_t>(50, 100));
-  EXPECT_EQ(count_classes(pool.test.labels, 50), std::vector<std::size_t>(50, 10));
+  const Corpus corpus = open_corpus(options, {.pool = &threads});
+  EXPECT_EQ(corpus.classes(), 50u);
+  EXPECT_EQ(count_classes(corpus.train.labels, 50), std::vector<std::size_t>(50, 100));
+  EXPECT_EQ(count_classes(corpus.test.labels, 50), std::vector<std::size_t>(50, 10));
   // Two domains of 32×32 RGB and three of 28×28 grey, and nothing more.
-  EXPECT_EQ(pool.train.bytes.size(), 2 * 1000 * 3072u + 3 * 1000 * 784u);
+  EXPECT_EQ(corpus.train.bytes.size(), 2 * 1000 * 3072u + 3 * 1000 * 784u);
 }
 
 }  // namespace

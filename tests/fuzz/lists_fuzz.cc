@@ -16,16 +16,16 @@ std::size_t fuzz_memory_bound(std::size_t input_bytes) { return 80 * input_bytes
 namespace {
 
 // Half of the pictures have names.
-dfrost::PooledSet pool_of(std::size_t pictures) {
-  dfrost::PooledSet pool;
-  pool.train.records.resize(pictures);
+dfrost::Corpus pool_of(std::size_t pictures) {
+  dfrost::Corpus corpus;
+  corpus.train.records.resize(pictures);
   for (std::size_t i = 0; i < pictures / 2; ++i)
-    pool.train.names.push_back(std::string(1, static_cast<char>('a' + i)));
+    corpus.train.names.push_back(std::string(1, static_cast<char>('a' + i)));
   dfrost::Domain domain;
   domain.name = "d";
   domain.train_count = pictures;
-  pool.domains = {domain};
-  return pool;
+  corpus.domains = {domain};
+  return corpus;
 }
 
 }  // namespace
@@ -44,9 +44,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   try {
     constexpr std::size_t kPictures = 12;
-    static const dfrost::PooledSet pool = pool_of(kPictures);
+    static const dfrost::Corpus corpus = pool_of(kPictures);
     std::size_t given = 0;
-    for (const auto& client : dfrost::parse_partition(text, "fuzz", pool, 1).clients) given += client.size();
+    for (const auto& client : dfrost::parse_partition(text, "fuzz", corpus, 1).clients) given += client.size();
     if (given != kPictures) std::abort();
   } catch (const dfrost::Error&) {
   }

@@ -8,8 +8,8 @@
 #include "merge/ot_merge.h"
 #include "merge/start.h"
 #include "merge/transport_step.h"
+#include "ot/row_kernels.h"
 #include "support/support.h"
-#include "transport/row_kernels.h"
 
 namespace dfrost {
 namespace {
@@ -99,14 +99,14 @@ TEST(TransportStep, EqualsTheSemiRelaxedLimitOfPotsUnbalancedSinkhorn) {
   for (std::size_t problem = 0; problem < 12; ++problem) {
     const std::size_t rows = 1 + random.below(40), prompts = 1 + random.below(10),
                       width = 1 + random.below(5);
-    const Matrix z(test::random_points(rows, width, random).view());
-    const Matrix phi(test::random_points(prompts, width, random).view());
+    const DoubleMatrix z(test::random_points(rows, width, random).view());
+    const DoubleMatrix phi(test::random_points(prompts, width, random).view());
     const auto mass = random.dirichlet(rows, 2.0);
     const double epsilon = random.uniform(0.1, 3), sigma2 = random.uniform(0.5, 2);
     problems.add(rows).add(prompts).add(width).add(epsilon).add(sigma2).add_all(mass);
     for (std::size_t a = 0; a < rows; ++a) problems.add_all(z.row(a));
     for (std::size_t i = 0; i < prompts; ++i) problems.add_all(phi.row(i));
-    Matrix distances(prompts, rows), plan(prompts, rows), mass_and_log(2, rows);
+    DoubleMatrix distances(prompts, rows), plan(prompts, rows), mass_and_log(2, rows);
     std::vector<double> column_mass(prompts);
     for (std::size_t a = 0; a < rows; ++a) {
       mass_and_log(0, a) = mass[a];

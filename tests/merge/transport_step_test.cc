@@ -14,13 +14,13 @@ TEST(TransportStep, EqualsTheObviousLoop) {
   for (const std::size_t rows : {1, 3, 8, 61}) {
     for (const std::size_t prompts : {1, 2, 10}) {
       for (const double scale : {1e-8, 1.0, 50.0, 1e8}) {
-        Matrix distances(prompts, rows), fast(prompts, rows), mass_and_log(2, rows);
+        DoubleMatrix distances(prompts, rows), fast(prompts, rows), mass_and_log(2, rows);
         for (std::size_t a = 0; a < rows; ++a) {
           mass_and_log(0, a) = 1.0 / static_cast<double>(rows);
           mass_and_log(1, a) = -std::log(static_cast<double>(rows));
           for (std::size_t i = 0; i < prompts; ++i) distances(i, a) = random.uniform(0, 3);
         }
-        Matrix slow = fast;
+        DoubleMatrix slow = fast;
         std::vector<double> fast_mass(prompts), slow_mass(prompts);
         const auto f = transport_step(distances, scale, mass_and_log, fast, fast_mass);
         const auto s = reference::transport_step(distances, scale, mass_and_log, slow, slow_mass);
@@ -38,7 +38,7 @@ TEST(TransportStep, EqualsTheObviousLoop) {
 TEST(TransportStep, EveryRowKeepsItsMassHoweverSharpTheSoftmax) {
   RandomStream random(2, "mass");
   for (const double scale : {1e-300, 1.0, 1e12, 1e100}) {
-    Matrix distances(7, 20), plan(7, 20), mass_and_log(2, 20);
+    DoubleMatrix distances(7, 20), plan(7, 20), mass_and_log(2, 20);
     for (std::size_t a = 0; a < 20; ++a) {
       mass_and_log(0, a) = a == 3 ? 0.0 : 1.0 / 19;
       mass_and_log(1, a) = a == 3 ? 0.0 : -std::log(19.0);
@@ -56,7 +56,7 @@ TEST(TransportStep, EveryRowKeepsItsMassHoweverSharpTheSoftmax) {
 }
 
 TEST(TransportCost, IsTheSumOfMassTimesDistance) {
-  Matrix plan(2, 3), distances(2, 3);
+  DoubleMatrix plan(2, 3), distances(2, 3);
   for (std::size_t a = 0; a < 3; ++a) {
     plan(0, a) = 0.1;
     plan(1, a) = 0.2;

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "measure/mixing_factor.h"
 #include "network/faults.h"
-#include "network/mixing_factor.h"
 
 namespace dfrost {
 namespace {

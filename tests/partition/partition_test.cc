@@ -12,23 +12,23 @@
 namespace dfrost {
 namespace {
 
-// A pool of labels without pixels: `classes[d]` classes in domain d, `per_class` pictures each.
-PooledSet pool_of(const std::vector<std::size_t>& classes, std::size_t per_class) {
-  PooledSet pool;
+// A corpus of labels without pixels: `classes[d]` classes in domain d, `per_class` pictures each.
+Corpus pool_of(const std::vector<std::size_t>& classes, std::size_t per_class) {
+  Corpus corpus;
   for (const std::size_t count : classes) {
     Domain domain;
-    domain.name = fmt::format("domain{}", pool.domains.size());
-    domain.first_class = static_cast<int>(pool.classes());
+    domain.name = fmt::format("domain{}", corpus.domains.size());
+    domain.first_class = static_cast<int>(corpus.classes());
     domain.class_names.resize(count);
-    domain.first_train = pool.train.labels.size();
+    domain.first_train = corpus.train.labels.size();
     domain.train_count = count * per_class;
     for (std::size_t i = 0; i < domain.train_count; ++i) {
-      pool.train.labels.push_back(domain.first_class + static_cast<int>(i % count));
+      corpus.train.labels.push_back(domain.first_class + static_cast<int>(i % count));
     }
-    pool.train.records.resize(pool.train.labels.size());
-    pool.domains.push_back(domain);
+    corpus.train.records.resize(corpus.train.labels.size());
+    corpus.domains.push_back(domain);
   }
-  return pool;
+  return corpus;
 }
 
 std::vector<PartitionOptions> all_kinds() {
@@ -47,12 +47,12 @@ std::vector<PartitionOptions> all_kinds() {
 }
 
 TEST(MakePartition, GivesEveryPictureToExactlyOneClientOfItsDomain) {
-  const PooledSet pool = pool_of({10, 7}, 300);
+  const Corpus corpus = pool_of({10, 7}, 300);
   for (const auto& options : all_kinds()) {
     for (Seed seed = 0; seed < 40; ++seed) {
-      const Partition partition = make_partition(pool, options, seed);
+      const Partition partition = make_partition(corpus, options, seed);
       ASSERT_EQ(partition.clients.size(), 20u);
-      std::vector<int> holders(pool.train.size());
+      std::vector<int> holders(corpus.train.size());
       for (std::size_t u = 0; u < 20; ++u) {
         ASSERT_GE(partition.clients[u].size(), options.min_per_client);
         ASSERT_TRUE(std::is_sorted(partition.clients[u].begin(), partition.clients[u].end()));
@@ -68,17 +68,17 @@ TEST(MakePartition, GivesEveryPictureToExactlyOneClientOfItsDomain) {
 }
 
 TEST(MakePartition, IsFixedByTheSeedWhereverItRuns) {
-  const PooledSet pool = pool_of({10, 7}, 300);
+  const Corpus corpus = pool_of({10, 7}, 300);
   for (const auto& options : all_kinds()) {
     constexpr std::size_t kSeeds = 8;
     std::vector<Partition> alone;
-    for (Seed seed = 0; seed < kSeeds; ++seed) alone.push_back(make_partition(pool, options, seed));
+    for (Seed seed = 0; seed < kSeeds; ++seed) alone.push_back(make_partition(corpus, options, seed));
     EXPECT_NE(alone[0].clients, alone[1].clients);
     for (const std::size_t threads : {1, 2, 5}) {
       ThreadPool workers(threads);
       std::vector<Partition> together(kSeeds);
       workers.parallel_for(kSeeds, [&](std::size_t seed, std::size_t) {
-        together[seed] = make_partition(pool, options, seed);
+        together[seed] = make_partition(corpus, options, seed);
       });
       for (std::size_t seed = 0; seed < kSeeds; ++seed)
         EXPECT_EQ(together[seed].clients, alone[seed].clients);
@@ -99,7 +99,7 @@ TEST(SplitDirichlet, HasTheMarginalsOfADirichletDistribution) {
   constexpr std::size_t kPerClass = 1000;
   constexpr std::size_t kClasses = 4;
   constexpr std::size_t kClients = 5;
-  const PooledSet pool = pool_of({kClasses}, kPerClass);
+  const Corpus corpus = pool_of({kClasses}, kPerClass);
   std::string arguments = fmt::format("{} {} {}", kClients, kClasses, kPerClass);
   for (const auto form : {DirichletForm::per_class, DirichletForm::per_client}) {
     for (const double alpha : {0.1, 0.5, 5.0}) {
@@ -110,8 +110,8 @@ TEST(SplitDirichlet, HasTheMarginalsOfADirichletDistribution) {
       std::string counts;
       for (std::uint64_t i = 0; i < 1500; ++i) {
         RandomStream stream(17, "marginals", i);
-        const Partition partition = split_dirichlet(pool.train.labels, kClasses, options, stream);
-        counts += fmt::format("{}\n", count_table(partition, pool.train.labels, kClasses)[0][0]);
+        const Partition partition = split_dirichlet(corpus.train.labels, kClasses, options, stream);
+        counts += fmt::format("{}\n", count_table(partition, corpus.train.labels, kClasses)[0][0]);
       }
       const auto file = folder / fmt::format("{}-{}", to_string(form), alpha);
       write_file_atomically(file, counts);
@@ -123,13 +123,13 @@ TEST(SplitDirichlet, HasTheMarginalsOfADirichletDistribution) {
 
 TEST(SplitExtreme, LeavesNinetyNinePercentOfEachClassAtItsDesignatedClients) {
   for (const std::size_t classes : {10, 7, 3, 20}) {
-    const PooledSet pool = pool_of({classes}, 1000);
+    const Corpus corpus = pool_of({classes}, 1000);
     const auto designated = designated_clients(classes, 10);
     for (Seed seed = 0; seed < 20; ++seed) {
       RandomStream stream(seed, "extreme");
       const Partition partition =
-          split_extreme(pool.train.labels, classes, {.kind = PartitionKind::extreme}, stream);
-      const auto table = count_table(partition, pool.train.labels, classes);
+          split_extreme(corpus.train.labels, classes, {.kind = PartitionKind::extreme}, stream);
+      const auto table = count_table(partition, corpus.train.labels, classes);
       for (std::size_t c = 0; c < classes; ++c) {
         std::size_t held = 0;
         for (const std::size_t u : designated[c]) {
@@ -143,13 +143,13 @@ TEST(SplitExtreme, LeavesNinetyNinePercentOfEachClassAtItsDesignatedClients) {
 }
 
 TEST(SplitExtreme, SpreadsTheRestOverAllOthers) {
-  const PooledSet pool = pool_of({10}, 1000);
+  const Corpus corpus = pool_of({10}, 1000);
   std::vector<std::size_t> received(10);
   for (Seed seed = 0; seed < 200; ++seed) {
     RandomStream stream(seed, "extreme");
     const Partition partition =
-        split_extreme(pool.train.labels, 10, {.kind = PartitionKind::extreme}, stream);
-    const auto table = count_table(partition, pool.train.labels, 10);
+        split_extreme(corpus.train.labels, 10, {.kind = PartitionKind::extreme}, stream);
+    const auto table = count_table(partition, corpus.train.labels, 10);
     for (std::size_t u = 0; u < 10; ++u) received[u] += table[u][0];
   }
   EXPECT_EQ(received[0], 200u * 990u);
@@ -177,11 +177,11 @@ TEST(DesignatedClients, LeaveNoClientAndNoClassOut) {
 }
 
 TEST(SplitIid, GivesEqualPartsWithTheMixOfTheWhole) {
-  const PooledSet pool = pool_of({10}, 1000);
+  const Corpus corpus = pool_of({10}, 1000);
   RandomStream stream(5, "iid");
-  const Partition partition = split_iid(pool.train.size(), {.kind = PartitionKind::iid}, stream);
+  const Partition partition = split_iid(corpus.train.size(), {.kind = PartitionKind::iid}, stream);
   double chi_square = 0;
-  for (const auto& row : count_table(partition, pool.train.labels, 10)) {
+  for (const auto& row : count_table(partition, corpus.train.labels, 10)) {
     EXPECT_EQ(std::accumulate(row.begin(), row.end(), std::size_t{0}), 1000u);
     for (const std::size_t count : row) chi_square += std::pow(static_cast<double>(count) - 100, 2) / 100;
   }
@@ -189,30 +189,30 @@ TEST(SplitIid, GivesEqualPartsWithTheMixOfTheWhole) {
 }
 
 TEST(MakePartition, RefusesAMinimumThatCannotBeMetAndSaysWhy) {
-  const PooledSet pool = pool_of({10}, 30);
+  const Corpus corpus = pool_of({10}, 30);
   test::expect_error(ErrorCode::failed_precondition,
                      "domain0 has 300 training pictures; 10 clients with at least 33",
-                     [&] { make_partition(pool, {}, 1); });
+                     [&] { make_partition(corpus, {}, 1); });
   PartitionOptions uneven;
   uneven.alpha = 0.01;
   uneven.min_per_client = 29;
   uneven.max_draws = 20;
-  test::expect_error(ErrorCode::failed_precondition, "in 20 draws", [&] { make_partition(pool, uneven, 1); });
+  test::expect_error(ErrorCode::failed_precondition, "in 20 draws", [&] { make_partition(corpus, uneven, 1); });
 }
 
 TEST(MakePartition, DrawsAgainUntilTheMinimumIsMet) {
-  const PooledSet pool = pool_of({10}, 100);
+  const Corpus corpus = pool_of({10}, 100);
   PartitionOptions options;
   options.alpha = 0.1;
   options.min_per_client = 0;
   std::size_t short_ones = 0;
   for (Seed seed = 0; seed < 30; ++seed) {
     options.min_per_client = 0;
-    const Partition first = make_partition(pool, options, seed);
+    const Partition first = make_partition(corpus, options, seed);
     const bool enough =
         std::all_of(first.clients.begin(), first.clients.end(), [](const auto& c) { return c.size() >= 33; });
     options.min_per_client = 33;
-    const Partition drawn = make_partition(pool, options, seed);
+    const Partition drawn = make_partition(corpus, options, seed);
     for (const auto& client : drawn.clients) EXPECT_GE(client.size(), 33u);
     EXPECT_EQ(first.clients == drawn.clients, enough);  // a first draw that is good enough is kept
     short_ones += enough ? 0 : 1;
@@ -221,9 +221,9 @@ TEST(MakePartition, DrawsAgainUntilTheMinimumIsMet) {
 }
 
 TEST(PartitionOptions, AreCheckedByName) {
-  const PooledSet pool = pool_of({10}, 100);
+  const Corpus corpus = pool_of({10}, 100);
   const auto refused = [&](const PartitionOptions& options, const std::string& key) {
-    test::expect_error(ErrorCode::invalid_argument, key, [&] { make_partition(pool, options, 1); });
+    test::expect_error(ErrorCode::invalid_argument, key, [&] { make_partition(corpus, options, 1); });
   };
   refused({.alpha = 0}, "partition.alpha");
   refused({.alpha = -1}, "partition.alpha");

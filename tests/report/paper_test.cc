@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "run/config_file.h"
-#include "run/config_presets.h"
+#include "config/presets.h"
+#include "config/toml_file.h"
 
 namespace dfrost {
 namespace {

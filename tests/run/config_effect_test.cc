@@ -6,10 +6,10 @@
 
 #include "base/content_hash.h"
 #include "base/file.h"
+#include "config/configs.h"
+#include "config/key.h"
 #include "dfrost/error.h"
-#include "run/config_key.h"
-#include "run/configs.h"
-#include "run/record_json.h"
+#include "records/record_json.h"
 #include "run/small_experiment.h"
 #include "run/small_federation.h"
 

@@ -7,11 +7,11 @@
 #include <sstream>
 
 #include "base/file.h"
+#include "config/toml_file.h"
 #include "kernels/cpu.h"
+#include "measure/evaluation.h"
 #include "run/adapter_use.h"
-#include "run/config_file.h"
-#include "run/evaluation.h"
-#include "run/pooled_samples.h"
+#include "run/corpus_samples.h"
 #include "run/small_experiment.h"
 
 namespace dfrost {
@@ -313,10 +313,10 @@ TEST(RunExperiment, LeavesAdaptersThatScoreAsTheRunDid) {
     const auto checkpoint = open_backbone_of(adapter.card, experiment.config.backbone.path);
     const auto backbone = make_backbone(*checkpoint, {.precision = Precision::fp32, .training = false});
     const auto& config = experiment.config;
-    const auto pool = open_pictures_for(adapter.card, config.pool());
-    const PooledSamples samples(pool, pool.test, *backbone, adapter.card.preprocessing, 1 << 20);
+    const auto corpus = open_pictures_for(adapter.card, config.corpus());
+    const CorpusSamples samples(corpus, corpus.test, *backbone, adapter.card.preprocessing, 1 << 20);
     Workspace workspace(*backbone);
-    const auto chosen = scored_samples(config.evaluate, pool, config.run.seed);
+    const auto chosen = scored_samples(config.evaluate, corpus, config.run.seed);
     const auto score = evaluate(adapter.card.adapter, adapter.state, samples, chosen,
                                 {adapter.card.mask, config.evaluate.batch}, workspace);
     EXPECT_EQ(score.total().samples, 20u);
@@ -328,7 +328,7 @@ TEST(RunExperiment, LeavesAdaptersThatScoreAsTheRunDid) {
     std::size_t correct = 0;
     for (const std::size_t i : chosen) {
       Image scratch;
-      const auto logits = logits_of(adapter, view_picture(pool.test, i, scratch), workspace, nullptr);
+      const auto logits = logits_of(adapter, view_picture(corpus.test, i, scratch), workspace, nullptr);
       const auto& domain = adapter.card.domains[samples.domain(i)];
       correct += best_predictions(logits, domain.range(), 1).front().class_index == samples.label(i) ? 1 : 0;
     }
@@ -363,11 +363,11 @@ TEST(Adapter, IsRefusedAroundAnotherBackbone) {
 TEST(Adapter, FindsClassesByTheirNamesAndNamesWhatItDoesNotKnow) {
   SmallExperiment experiment;
   const auto adapter = adapter_of(experiment, "network.safetensors");
-  auto options = experiment.config.pool();
+  auto options = experiment.config.corpus();
   options.domains = {options.domains[1]};  // the second alone: its classes still are 10 … 19
-  const auto pool = open_pictures_for(adapter.card, options);
-  EXPECT_EQ(*std::ranges::min_element(pool.test.labels), 10);
-  EXPECT_EQ(*std::ranges::max_element(pool.test.labels), 19);
+  const auto corpus = open_pictures_for(adapter.card, options);
+  EXPECT_EQ(*std::ranges::min_element(corpus.test.labels), 10);
+  EXPECT_EQ(*std::ranges::max_element(corpus.test.labels), 19);
   options.domains[0].name = "colt";
   test::expect_error(ErrorCode::not_found, "did you mean 'cold'",
                      [&] { open_pictures_for(adapter.card, options); });

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "config/presets.h"
 #include "network/faults.h"
-#include "run/config_presets.h"
 #include "run/small_federation.h"
 #include "support/support.h"
 #include "train/head.h"
@@ -150,12 +150,12 @@ void export_values(const Case& c, const Federation& federation, const std::files
 
 json export_case(const Case& c, const Federation& federation, const test::TemporaryFolder& folder) {
   export_values(c, federation, folder / (c.name + ".safetensors"));
-  const auto& pool = federation.pool();
+  const auto& corpus = federation.corpus();
   const auto& merge = c.config.merge;
   json description = test::describe_training(federation.clients().front().adapter, c.config.train,
                                              test::tiny_backbone().geometry());
   description.update({{"name", c.name},
-                      {"labels", pool.train.labels},
+                      {"labels", corpus.train.labels},
                       {"ranges", json::array()},
                       {"clients", json::array()},
                       {"rounds", json::array()},
@@ -168,7 +168,7 @@ json export_case(const Case& c, const Federation& federation, const test::Tempor
                         {"init", merge.init == MergeInit::previous ? "previous" : "own"},
                         {"weights", to_string(merge.weights)},
                         {"head", to_string(merge.head)}}}});
-  for (const auto& domain : pool.domains) {
+  for (const auto& domain : corpus.domains) {
     for (std::size_t i = 0; i < domain.train_count; ++i)
       description["ranges"].push_back({domain.first_class, domain.class_names.size()});
   }
@@ -181,9 +181,9 @@ json export_case(const Case& c, const Federation& federation, const test::Tempor
   return description;
 }
 
-void export_pictures(const PooledSet& pool, const std::filesystem::path& path) {
-  const std::vector<float> bytes(pool.train.bytes.begin(), pool.train.bytes.end());
-  const FloatTensor tensor{"bytes", {pool.train.size(), 8, 8, 3}, bytes};
+void export_pictures(const Corpus& corpus, const std::filesystem::path& path) {
+  const std::vector<float> bytes(corpus.train.bytes.begin(), corpus.train.bytes.end());
+  const FloatTensor tensor{"bytes", {corpus.train.size(), 8, 8, 3}, bytes};
   write_safetensors(path, std::span(&tensor, 1));
 }
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <set>
 
-#include "network/mixing_factor.h"
+#include "measure/mixing_factor.h"
 #include "run/small_federation.h"
 #include "support/support.h"
 

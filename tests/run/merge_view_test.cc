@@ -1,10 +1,10 @@
-#include "run/merge_view.h"
+#include "measure/merge_view.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "run/record_json.h"
+#include "records/record_json.h"
 #include "run/small_federation.h"
 #include "support/numbers.h"
 #include "support/support.h"

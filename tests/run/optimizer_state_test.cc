@@ -97,10 +97,10 @@ TEST(KeptOptimizers, OfAbsentClientsWait) {
 
 // A second round of it, alone.
 TrainReport train_on_squares(Client& client, const RunConfig& config) {
-  const PooledSet pool = test::coloured_squares(2, 1);
+  const Corpus corpus = test::coloured_squares(2, 1);
   Preprocessing how;
   how.resize = how.crop = test::tiny_backbone().geometry().image_size;
-  const PooledSamples samples(pool, pool.train, test::tiny_backbone(), how, 0);
+  const CorpusSamples samples(corpus, corpus.train, test::tiny_backbone(), how, 0);
   Workspace workspace(test::tiny_backbone());
   return train_client(client, samples, config, 2, workspace);
 }

@@ -1,11 +1,11 @@
-#include "run/record_file.h"
+#include "records/record_file.h"
 
 #include <gtest/gtest.h>
 
 #include <array>
 
 #include "base/file.h"
-#include "run/about.h"
+#include "records/about.h"
 #include "run/small_federation.h"
 #include "support/support.h"
 
@@ -60,7 +60,7 @@ TEST(About, SaysWhoHoldsWhat) {
   config.run.name = "small";
   config.prompts.counts = {4, 2};
   const auto federation = test::make_federation(config);
-  const auto about = about_json(config, federation, test::tiny_backbone(), "timm", "dfrost run small.toml");
+  const auto about = about_json(config, federation.participants(), test::tiny_backbone(), "timm", "dfrost run small.toml");
   EXPECT_EQ(about["command"], "dfrost run small.toml");
   EXPECT_EQ(about["backbone"]["family"], "timm");
   EXPECT_EQ(about["backbone"]["width"], test::tiny_backbone().geometry().width);
@@ -82,20 +82,20 @@ TEST(About, SaysWhoHoldsWhat) {
 TEST(About, KnowsTheTestPicturesOfTheRunAgain) {
   const auto config = test::small_config();
   const auto federation = test::make_federation(config);
-  const auto about = about_json(config, federation, test::tiny_backbone(), "timm", "dfrost run").dump();
-  PooledSet pool = federation.pool();
-  EXPECT_NO_THROW(require_same_test_pictures(about, pool));
-  const PictureRecord& last = pool.test.records.back();
-  std::uint8_t& byte = pool.test.bytes[last.offset + last.size - 1];
+  const auto about = about_json(config, federation.participants(), test::tiny_backbone(), "timm", "dfrost run").dump();
+  Corpus corpus = federation.corpus();
+  EXPECT_NO_THROW(require_same_test_pictures(about, corpus));
+  const PictureRecord& last = corpus.test.records.back();
+  std::uint8_t& byte = corpus.test.bytes[last.offset + last.size - 1];
   byte ^= 1;
   test::expect_error(ErrorCode::failed_precondition, "cold has changed since the run",
-                     [&] { require_same_test_pictures(about, pool); });
+                     [&] { require_same_test_pictures(about, corpus); });
   byte ^= 1;
-  --pool.test.labels.back();
+  --corpus.test.labels.back();
   test::expect_error(ErrorCode::failed_precondition, "cold has changed since the run",
-                     [&] { require_same_test_pictures(about, pool); });
+                     [&] { require_same_test_pictures(about, corpus); });
   for (const char* silent : {"", "{}", "[1]", "{\"domains\": [{\"name\": \"cold\", \"test\": 4}, 7]}"})
-    EXPECT_NO_THROW(require_same_test_pictures(silent, pool)) << silent;
+    EXPECT_NO_THROW(require_same_test_pictures(silent, corpus)) << silent;
 }
 
 }  // namespace

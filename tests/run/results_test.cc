@@ -14,8 +14,8 @@
 
 #include "base/file.h"
 #include "base/safetensors.h"
+#include "config/toml_file.h"
 #include "fetch/digest.h"
-#include "run/config_file.h"
 #include "run/small_experiment.h"
 
 namespace dfrost {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "run/evaluation.h"
-#include "run/record_json.h"
+#include "measure/evaluation.h"
+#include "records/record_json.h"
 
 namespace dfrost {
 namespace {
@@ -130,15 +130,15 @@ Score score_of(std::size_t samples, std::size_t masked, std::size_t unmasked, do
 }
 
 TEST(Scores, AreAveragedOverClientsAndKeptApartByDomainAndFromTheNetworkModel) {
-  PooledSet pool;
-  pool.domains.resize(2);
-  pool.domains[0].name = "warm";
-  pool.domains[1].name = "cold";
+  Corpus corpus;
+  corpus.domains.resize(2);
+  corpus.domains[0].name = "warm";
+  corpus.domains[1].name = "cold";
   const std::vector<Evaluation> scores = {
       {{score_of(4, 4, 2, 8), score_of(12, 6, 0, 8)}},
       {{score_of(4, 2, 1, 16), score_of(12, 0, 0, 32)}},
       {{score_of(4, 3, 1, 4), score_of(12, 9, 3, 12)}}};  // the network model
-  const auto record = summarize_scores(pool, {3, 8}, 16, scores);
+  const auto record = summarize_scores(corpus, {3, 8}, 16, scores);
   EXPECT_EQ(record.clients, (std::vector<std::size_t>{3, 8}));
   EXPECT_EQ(record.samples, 16u);
   EXPECT_EQ(record.accuracy_masked.mean, 0.375);  // 10 and 2 of 16

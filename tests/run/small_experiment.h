@@ -13,7 +13,7 @@
 
 #include "backbone/small_checkpoint.h"
 #include "base/random.h"
-#include "run/config.h"
+#include "config/config.h"
 #include "run/run.h"
 #include "support/support.h"
 

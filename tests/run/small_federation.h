@@ -3,16 +3,16 @@
 
 #include "backbone/random_weights.h"
 #include "base/random.h"
-#include "data/pool.h"
+#include "config/config.h"
+#include "data/corpus.h"
 #include "dfrost/backbone.h"
-#include "run/config.h"
 #include "run/federation.h"
 
 namespace dfrost::test {
 
 // 8×8 pictures whose colour tells their class, with noise.
-inline PooledSet coloured_squares(std::size_t per_class_train, std::size_t per_class_test) {
-  PooledSet pool;
+inline Corpus coloured_squares(std::size_t per_class_train, std::size_t per_class_test) {
+  Corpus corpus;
   RandomStream stream(1, "squares");
   constexpr int kClasses = 3;
   const auto add = [&](PictureSet& set, int label) {
@@ -28,17 +28,17 @@ inline PooledSet coloured_squares(std::size_t per_class_train, std::size_t per_c
     domain.name = d == 0 ? "warm" : "cold";
     domain.class_names = {"a", "b", "c"};
     domain.first_class = d * kClasses;
-    domain.first_train = pool.train.size();
-    domain.first_test = pool.test.size();
+    domain.first_train = corpus.train.size();
+    domain.first_test = corpus.test.size();
     for (int c = 0; c < kClasses; ++c) {
-      for (std::size_t i = 0; i < per_class_train; ++i) add(pool.train, domain.first_class + c);
-      for (std::size_t i = 0; i < per_class_test; ++i) add(pool.test, domain.first_class + c);
+      for (std::size_t i = 0; i < per_class_train; ++i) add(corpus.train, domain.first_class + c);
+      for (std::size_t i = 0; i < per_class_test; ++i) add(corpus.test, domain.first_class + c);
     }
     domain.train_count = kClasses * per_class_train;
     domain.test_count = kClasses * per_class_test;
-    pool.domains.push_back(domain);
+    corpus.domains.push_back(domain);
   }
-  return pool;
+  return corpus;
 }
 
 // Six clients, three per domain.

@@ -1,0 +1,174 @@
+#include "config/config.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/quote.h"
+#include "base/suggest.h"
+#include "config/key.h"
+#include "dfrost/error.h"
+
+namespace dfrost {
+namespace {
+
+[[noreturn]] void refuse(const std::string& key, const std::string& message, std::string hint = {}) {
+  throw Error(ErrorCode::invalid_argument, message, std::move(hint)).at(key);
+}
+
+void check_name(const std::string& name) {
+  const auto fits = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("._+-").find(c) != std::string_view::npos;
+  };
+  if (name.empty() || name.size() > 100 || name.front() == '.' || !std::ranges::all_of(name, fits)) {
+    refuse("run.name", fmt::format("{} cannot name a folder", quote_name(name)),
+           "use up to 100 letters, digits and . _ + -, without a dot in front");
+  }
+}
+
+void check_domains(const DataSection& data) {
+  std::vector<std::string> known;
+  for (const auto& info : dataset_catalog()) known.push_back(info.name);
+  for (const auto& domain : data.domains) {
+    if (!domain.path.empty() || find_dataset_info(domain.name) != nullptr) continue;
+    const auto near = nearest(domain.name, known);
+    refuse("data.domains", fmt::format("there is no data set {}", quote_name(domain.name)),
+           near ? fmt::format("did you mean '{}'?", *near)
+                : "for pictures of your own give a table: {name = \"mine\", path = \"pictures\"}");
+  }
+}
+
+void check_partition_fits(const RunConfig& config) {
+  const auto& partition = config.partition;
+  if (partition.kind == PartitionKind::file || config.method.cooperation == Cooperation::central) return;
+  for (const auto& domain : config.data.domains) {
+    const std::size_t pictures = domain.train.value_or(config.data.train_per_domain);
+    const std::size_t needed = partition.clients_per_domain * partition.min_per_client;
+    if (pictures == 0 || needed <= pictures) continue;
+    refuse("partition.min_per_client",
+           fmt::format("{} has {} training pictures; {} clients with at least {} each need {}", domain.name,
+                       pictures, partition.clients_per_domain, partition.min_per_client, needed),
+           "use more pictures, fewer clients or a smaller partition.min_per_client");
+  }
+}
+
+// What a client with a number of its own chooses from the pool, beside what `usual` ones do.
+void check_choice(const PromptOptions& own, const PromptOptions& usual) {
+  if (own.pool != 0 && own.pool < own.count) {
+    refuse("prompts.counts",
+           fmt::format("{} prompts cannot be chosen from a pool of {}", own.count, own.pool));
+  }
+  if (own.selects() == usual.selects()) return;
+  const auto [choosing, taking_all] = std::minmax(own.count, usual.count);
+  refuse("prompts.counts",
+         fmt::format("{} of {} prompts leave a choice and {} do not: only clients that choose have a "
+                     "projection to exchange",
+                     choosing, usual.held(), taking_all),
+         "keep prompts.count and every number of prompts.counts below prompts.pool");
+}
+
+void check_prompts_fit(const RunConfig& config) {
+  const auto& prompts = config.prompts;
+  prompts.validate();
+  std::size_t least_held = prompts.held(), most_held = prompts.held();
+  for (std::size_t u = 0; u < prompts.counts.size(); ++u) {
+    check_choice(config.prompts_of(u), prompts);
+    const std::size_t held = config.prompts_of(u).held();
+    least_held = u == 0 ? held : std::min(least_held, held);
+    most_held = u == 0 ? held : std::max(most_held, held);
+  }
+  const bool averages =
+      config.method.cooperation == Cooperation::peers && config.merge.kind == MergeKind::average;
+  if (averages && least_held != most_held) {
+    refuse(
+        "prompts.counts",
+        fmt::format("sets of {} and {} prompts cannot be averaged by index: prompt {} has no counterpart in "
+                    "the smaller",
+                    least_held, most_held, least_held + 1),
+        "use merge.kind 'ot' or 'barycenter', or the same number everywhere");
+  }
+}
+
+void check_merge(const MergeSection& merge) {
+  try {
+    merge.validate();
+  } catch (const Error& error) {
+    // The library names its own fields; here they are keys of a section.
+    throw Error(error.code(), error.what(), error.hint()).at("merge." + error.place());
+  }
+}
+
+}  // namespace
+
+std::string_view to_string(Cooperation cooperation) {
+  switch (cooperation) {
+    case Cooperation::peers: return "peers";
+    case Cooperation::none: return "none";
+    case Cooperation::central: return "central";
+  }
+  return "unknown";
+}
+
+std::string_view to_string(SenderWeights weights) {
+  return weights == SenderWeights::equal ? "equal" : "mixing";
+}
+
+std::string_view to_string(HeadMerge merge) { return merge == HeadMerge::average ? "average" : "own"; }
+
+void RunConfig::validate() const {
+  for (const auto& key : config_keys()) {
+    if (is_allowed(key, *this)) continue;
+    refuse(key.full_name(), fmt::format("{} is not {}", toml_value(key, *this), describe_values(key.field)));
+  }
+  validate_data();
+  check_name(run.name);
+  if (backbone.path.empty()) refuse("backbone.path", "no checkpoint is named");
+  train.validate();
+  check_prompts_fit(*this);
+  check_merge(merge);
+  if (const auto known = clients()) validate_network(*known);
+}
+
+void RunConfig::validate_data() const {
+  corpus().validate();
+  check_domains(data);
+  partition.validate();
+  check_partition_fits(*this);
+}
+
+void RunConfig::validate_network(std::size_t clients_in_all) const {
+  if (method.cooperation != Cooperation::peers) return;
+  network.topology.validate(clients_in_all);
+  network.faults.validate(clients_in_all);
+}
+
+std::optional<std::size_t> RunConfig::clients() const {
+  if (method.cooperation == Cooperation::central) return 1;
+  if (partition.kind == PartitionKind::file) return std::nullopt;
+  return data.domains.size() * partition.clients_per_domain;
+}
+
+PromptOptions RunConfig::prompts_of(std::size_t client) const {
+  PromptOptions own = prompts;
+  if (!prompts.counts.empty()) own.count = prompts.counts[client % prompts.counts.size()];
+  return own;
+}
+
+CorpusOptions RunConfig::corpus() const {
+  CorpusOptions options;
+  options.domains = data.domains;
+  options.root = data.root.empty() ? default_data_root() : data.root;
+  options.train_per_domain = data.train_per_domain;
+  options.test_per_domain = data.test_per_domain;
+  options.allow_fewer = data.allow_fewer;
+  options.seed = run.seed;
+  return options;
+}
+
+bool is_backbone_name(const std::filesystem::path& path) {
+  return path.string().find_first_of("/.") == std::string::npos;
+}
+
+}  // namespace dfrost

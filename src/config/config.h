@@ -1,0 +1,133 @@
+// One experiment, whole: what `dfrost run` reads from a TOML file and every stage takes its options from. A
+// plain value; a default-made one is the paper's main setting (FiveDataset, D-FROST). Each section is the
+// struct of the part that uses it, where there is one. The keys of the file, with their comments, are in
+// run/config_key.h; reading is in run/config_file.h, named settings in run/config_presets.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/random.h"
+#include "data/corpus.h"
+#include "dfrost/backbone.h"
+#include "dfrost/merge.h"
+#include "measure/evaluation.h"
+#include "network/faults.h"
+#include "network/topology.h"
+#include "partition/partition.h"
+#include "train/adapter.h"
+#include "train/local_update.h"
+
+namespace dfrost {
+
+struct RunSection {
+  std::string name = "run";  // of the folder runs/NAME
+  Seed seed = 1;             // everything random follows from it
+  std::size_t rounds = 40;
+  std::size_t threads = 0;           // 0: all cores
+  std::size_t checkpoint_every = 1;  // rounds; 0: only at the end
+};
+
+struct BackboneSection {
+  std::filesystem::path path = "vit-b32";  // a file, a folder, or a name without '/' and '.'
+  Precision precision = Precision::automatic;
+  std::size_t image_size = 0;      // pixels; 0: the checkpoint's own
+  std::size_t heads = 0;           // attention heads; 0: what the checkpoint's files or its width say
+  std::string preprocessing = {};  // by name; empty: what the checkpoint's files say
+};
+
+struct DataSection {
+  std::vector<DomainSpec> domains = corpus_preset("five")->domains;
+  std::filesystem::path root = {};  // empty: default_data_root()
+  std::size_t train_per_domain = CorpusOptions{}.train_per_domain;
+  std::size_t test_per_domain = CorpusOptions{}.test_per_domain;
+  bool allow_fewer = false;     // a domain that has fewer pictures gives all it has, instead of being refused
+  std::size_t cache_mb = 1280;  // most memory for patch embeddings that are kept between epochs; 0: none are
+};
+
+struct NetworkSection {
+  TopologyOptions topology = {};
+  FaultOptions faults = {};
+};
+
+// Who learns from whom.
+enum class Cooperation {
+  peers,    // clients send their state to their neighbours and merge what they receive
+  none,     // every client is alone: the lower bound
+  central,  // one client holds the data of all: the upper bound
+};
+std::string_view to_string(Cooperation cooperation);
+
+struct MethodSection {
+  std::string name = "dfrost";  // a preset; what it sets stands in the sections below
+  Cooperation cooperation = Cooperation::peers;
+};
+
+struct PromptsSection : PromptOptions {
+  // Client u sees counts[u mod size] prompts instead of `count`; empty: all clients alike.
+  std::vector<std::size_t> counts = {};
+};
+
+// How much each sender weighs in an OT or barycenter merge; an average by index always uses the mixing
+// matrix.
+enum class SenderWeights {
+  equal,   // the paper's uniform q
+  mixing,  // the client's row of the Metropolis matrix
+};
+std::string_view to_string(SenderWeights weights);
+
+enum class HeadMerge {
+  average,  // by the mixing matrix, as all methods of the paper do
+  own,      // every client keeps its own
+};
+std::string_view to_string(HeadMerge merge);
+
+struct MergeSection : MergeOptions {
+  SenderWeights weights = SenderWeights::equal;
+  HeadMerge head = HeadMerge::average;
+};
+
+struct DiagnosticsSection {
+  bool theory = false;  // hold Theorem 1 against every OT merge
+  // The merges of so many clients of each domain are kept to be looked at, in rounds that evaluate.
+  std::size_t merge_views = 1;
+};
+
+struct RunConfig {
+  RunSection run;
+  BackboneSection backbone;
+  DataSection data;
+  PartitionOptions partition;
+  NetworkSection network;
+  MethodSection method;
+  TrainOptions train;
+  PromptsSection prompts;
+  HeadOptions head;  // `classes` is not a key: it follows from the data
+  MergeSection merge;
+  ScoringOptions evaluate;
+  DiagnosticsSection diagnostics;
+
+  // Each value alone, then that they fit together. Throws (invalid_argument) with the reason, at the key.
+  void validate() const;
+  // The part of it that is about [data] and [partition].
+  void validate_data() const;
+  // What depends on the number of clients; part of validate() where it is known.
+  void validate_network(std::size_t clients_in_all) const;
+
+  // How many clients there are; nothing where a partition file has yet to say it.
+  std::optional<std::size_t> clients() const;
+  // What client u holds: its own number of prompts.
+  PromptOptions prompts_of(std::size_t client) const;
+  // [data] with the run's seed and the data folder filled in.
+  CorpusOptions corpus() const;
+};
+
+// Whether backbone.path is a name to look up, not a file or folder.
+bool is_backbone_name(const std::filesystem::path& path);
+
+}  // namespace dfrost

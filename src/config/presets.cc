@@ -1,0 +1,167 @@
+#include "config/presets.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/quote.h"
+#include "base/suggest.h"
+#include "config/key.h"
+#include "dfrost/error.h"
+#include "train/method.h"
+
+namespace dfrost {
+namespace {
+
+std::vector<MethodPreset> make_methods() {
+  std::vector<MethodPreset> methods = {
+      {"dfrost", "D-FROST", "Adam for five epochs; prompts merged by optimal transport, heads averaged"},
+      {"d-psgd", "D-PSGD-PT", "plain SGD for one epoch; prompts and heads averaged by index"},
+      {"dfedavgm", "DFedAvgM-PT", "SGD with momentum for five epochs; prompts and heads averaged by index"},
+      {"dfedsam", "DFedSAM-PT", "adaptive SAM over SGD with momentum for five epochs; averaged by index"},
+  };
+  for (std::size_t i = 0; i < 4; ++i) {
+    const MethodPreset plain = methods[i];
+    methods.push_back(
+        {plain.name + "+", plain.title + "+",
+         fmt::format("{} with a pool of 20 prompts, of which each picture uses 10", plain.title)});
+  }
+  methods.push_back({"local", "local training", "trains as D-FROST does, and nobody exchanges anything"});
+  methods.push_back(
+      {"central", "central training", "trains as D-FROST does, on one client that has all pictures"});
+  return methods;
+}
+
+// The half of the method that is a client's own is declared where it is implemented.
+void apply_local_half(RunConfig& config, std::string_view name) {
+  const LocalMethod& method = local_method(name);
+  config.train = method.train;
+  static_cast<PromptOptions&>(config.prompts) = method.prompts;
+}
+
+RunConfig with_domains(std::initializer_list<const char*> names, std::size_t train, std::size_t test) {
+  RunConfig config;
+  config.data.domains.clear();
+  for (const char* name : names) config.data.domains.push_back({.name = name});
+  config.data.train_per_domain = train;
+  config.data.test_per_domain = test;
+  return config;
+}
+
+// Every client on every test picture, as the paper's figures are. That costs half as much as a round of
+// training, so not after each.
+void score_in_full(RunConfig& config) { config.evaluate = {.every = 10, .clients = 0, .samples = 0}; }
+
+RunConfig five() {
+  RunConfig config;
+  config.run.name = "five";
+  score_in_full(config);
+  return config;
+}
+
+RunConfig four() {
+  const CorpusOptions corpus = *corpus_preset("four");
+  RunConfig config;
+  config.run.name = "four";
+  config.data.domains = corpus.domains;
+  config.data.train_per_domain = corpus.train_per_domain;
+  config.data.test_per_domain = corpus.test_per_domain;
+  config.network.topology.degree = 4;
+  score_in_full(config);
+  return config;
+}
+
+// Few pictures, many rounds: what a laptop can do in half a minute, and a merge in each round.
+RunConfig demo() {
+  RunConfig config = with_domains({"mnist", "fashion-mnist", "cifar10"}, 80, 100);
+  config.run.name = "demo";
+  config.run.rounds = 20;
+  config.backbone.path = "frost-mini";
+  config.partition.kind = PartitionKind::dirichlet;
+  config.partition.alpha = 0.1;
+  config.partition.clients_per_domain = 10;
+  config.partition.min_per_client = 2;
+  config.network.topology.degree = 4;
+  config.train.epochs = 1;
+  config.train.batch = 4;
+  config.train.optimizer.learning_rate = 0.03;
+  config.evaluate.every = 5;
+  config.evaluate.clients = 6;
+  config.evaluate.samples = 50;
+  return config;
+}
+
+// The paper's rate of 1e-4 is meant for thousands of steps a round; a folder of a few hundred pictures has
+// tens.
+RunConfig mine() {
+  RunConfig config = with_domains({}, 0, 0);
+  config.data.domains.push_back({.name = "mine", .path = "pictures"});
+  config.run.name = "mine";
+  config.run.rounds = 10;
+  config.backbone.path = "frost-mini";
+  config.partition.clients_per_domain = 6;
+  config.partition.min_per_client = 1;
+  config.network.topology.kind = TopologyKind::ring;
+  config.train.epochs = 1;
+  config.train.optimizer.learning_rate = 0.01;
+  config.evaluate.clients = 0;
+  config.evaluate.samples = 0;
+  return config;
+}
+
+template <typename Preset>
+const Preset& find_preset(std::span<const Preset> presets, std::string_view what, std::string_view name) {
+  std::vector<std::string> names;
+  for (const auto& preset : presets) {
+    if (preset.name == name) return preset;
+    names.push_back(preset.name);
+  }
+  const auto near = nearest(name, names);
+  throw Error(
+      ErrorCode::invalid_argument, fmt::format("there is no {} {}", what, quote_name(name)),
+      near ? fmt::format("did you mean '{}'?", *near) : fmt::format("there are {}", fmt::join(names, ", ")));
+}
+
+}  // namespace
+
+std::span<const MethodPreset> method_presets() {
+  static const std::vector<MethodPreset> methods = make_methods();
+  return methods;
+}
+
+void apply_method(RunConfig& config, std::string_view name) {
+  config.method.name = find_preset(method_presets(), "method", name).name;
+  const bool alone = name == "local" || name == "central";
+  apply_local_half(config, alone ? "dfrost" : name);
+  config.method.cooperation = name == "local"     ? Cooperation::none
+                              : name == "central" ? Cooperation::central
+                                                  : Cooperation::peers;
+  const bool transports = alone || name.starts_with("dfrost");
+  config.merge.kind = transports ? MergeKind::ot : MergeKind::average;
+}
+
+std::span<const ExperimentPreset> experiment_presets() {
+  static const std::vector<ExperimentPreset> presets = {
+      {"five", "the paper's FiveDataset: 5 domains, 50 classes, 50 clients", five()},
+      {"four", "the paper's FourDataset: 4 domains, 37 classes, 40 clients", four()},
+      {"demo", "three small domains, 30 clients, strong label skew: half a minute on two cores", demo()},
+      {"mine", "a folder of your own pictures, one folder per class, split over 6 clients", mine()},
+  };
+  return presets;
+}
+
+const ExperimentPreset& experiment_preset(std::string_view name) {
+  return find_preset(experiment_presets(), "experiment", name);
+}
+
+RunConfig with_method(const ExperimentPreset& experiment, std::string_view method) {
+  RunConfig config = experiment.config;
+  apply_method(config, method);
+  for (const auto& key : config_keys()) {
+    if (!same_value(key, experiment.config, RunConfig{})) copy_value(key, experiment.config, config);
+  }
+  return config;
+}
+
+}  // namespace dfrost

@@ -1,0 +1,49 @@
+#include "config/settings_identity.h"
+
+#include "config/key.h"
+
+namespace dfrost {
+namespace {
+
+// Without what changes no result, and without where things lie.
+RunConfig deciding_settings(RunConfig config, Precision precision) {
+  config.run = {.name = "", .seed = config.run.seed, .rounds = 0, .threads = 0, .checkpoint_every = 0};
+  config.backbone.path.clear();
+  config.backbone.precision = precision;
+  config.data.root.clear();
+  config.data.cache_mb = 0;
+  for (auto& domain : config.data.domains) domain.path.clear();
+  config.partition.file.clear();
+  config.network.topology.file.clear();
+  config.evaluate = {};
+  config.diagnostics = {};
+  return config;
+}
+
+// Values alone: to explain a key in other words changes no result.
+std::string settings_text(const RunConfig& config) {
+  std::string text;
+  for (const auto& key : config_keys()) text += key.full_name() + "=" + toml_value(key, config) + "\n";
+  return text;
+}
+
+}  // namespace
+
+std::string deciding_settings_text(const RunConfig& config, Precision precision) {
+  return settings_text(deciding_settings(config, precision));
+}
+
+std::optional<SettingChange> first_change(const RunConfig& before, const RunConfig& now,
+                                          Precision precision) {
+  const Precision used = before.backbone.precision;
+  const auto old = deciding_settings(before, used == Precision::automatic ? precision : used);
+  const auto current = deciding_settings(now, precision);
+  for (const auto& key : config_keys()) {
+    if (!same_value(key, old, current)) {
+      return SettingChange{key.full_name(), toml_value(key, old), toml_value(key, current)};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace dfrost

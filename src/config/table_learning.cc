@@ -1,0 +1,204 @@
+#include "config/fields.h"
+#include "config/presets.h"
+
+namespace dfrost::fields {
+namespace {
+
+// The method's name is a word of the table of methods; the RunConfig keeps the name itself.
+Field method_word() {
+  WordField field;
+  for (const auto& method : method_presets()) field.words.push_back(method.name);
+  field.set = [words = field.words](RunConfig& config, std::size_t index) {
+    config.method.name = words.at(index);
+  };
+  field.get = [words = field.words](const RunConfig& config) {
+    std::size_t index = 0;
+    while (index < words.size() && words[index] != config.method.name) ++index;
+    return index;
+  };
+  return field;
+}
+
+std::vector<ConfigKey> method_keys() {
+  return {
+      {.section = "method",
+       .name = "name",
+       .field = method_word(),
+       .comment = "a preset; keys given in the sections below win over what it sets",
+       .explanation =
+           "Wherever in the file they stand. Optimizer, steps, merge of the prompts and merge of the head "
+           "combine freely: `name = \"dfrost\"` with `merge.kind = \"average\"` is Adam with averaging.",
+       .paper = "§Experiment Setup, Baselines; appendix, Comparison with Improved Baselines (the + methods)",
+       .main = true},
+      {.section = "method",
+       .name = "cooperation",
+       .field = word(DFROST_AT(method.cooperation),
+                     words({Cooperation::peers, Cooperation::none, Cooperation::central})),
+       .comment = "peers: exchange and merge; none: each alone; central: one client has all data",
+       .explanation =
+           "none and central are the lower and the upper bound that a method is to be judged by; they look "
+           "at neither [network] nor [merge]."},
+  };
+}
+
+std::vector<ConfigKey> train_keys() {
+  return {
+      {.section = "train",
+       .name = "optimizer",
+       .field = word(DFROST_AT(train.optimizer.kind), words({OptimizerKind::adam, OptimizerKind::sgd})),
+       .comment = "what makes a step of a gradient: Adam, or SGD with or without momentum",
+       .explanation = "",
+       .paper = "appendix, Hyperparameter Settings"},
+      {.section = "train",
+       .name = "optimizer_state",
+       .field =
+           word(DFROST_AT(train.optimizer_state), words({OptimizerMemory::fresh, OptimizerMemory::kept})),
+       .comment = "moments and steps of a client: start at zero each round, or go on",
+       .explanation =
+           "The paper does not say which. A merge changes what a prompt is, and so what moments kept by "
+           "index belong to. What is kept stays the client's own, is part of checkpoints and takes as much "
+           "memory as the trained values once (momentum) or twice (Adam). Plain SGD has none."},
+      {.section = "train",
+       .name = "learning_rate",
+       .field = positive(DFROST_AT(train.optimizer.learning_rate)),
+       .comment = "of prompts and head alike",
+       .explanation = "",
+       .paper = "§Experiment Setup: 1e-4"},
+      {.section = "train",
+       .name = "momentum",
+       .field = share_below_one(DFROST_AT(train.optimizer.momentum)),
+       .comment = "sgd",
+       .explanation = "",
+       .paper = "appendix, Hyperparameter Settings: 0.99 for DFedAvgM"},
+      {.section = "train",
+       .name = "beta1",
+       .field = share_below_one(DFROST_AT(train.optimizer.beta1)),
+       .comment = "adam: memory of the gradient",
+       .explanation = ""},
+      {.section = "train",
+       .name = "beta2",
+       .field = share_below_one(DFROST_AT(train.optimizer.beta2)),
+       .comment = "adam: memory of its square",
+       .explanation = ""},
+      {.section = "train",
+       .name = "epsilon",
+       .field = positive(DFROST_AT(train.optimizer.epsilon)),
+       .comment = "adam: added to the root of the square",
+       .explanation = ""},
+      {.section = "train",
+       .name = "sam_radius",
+       .field = not_negative(DFROST_AT(train.optimizer.sam_radius)),
+       .comment = "radius of the adaptive SAM ascent before each step; 0: none",
+       .explanation = "Every step then costs two gradients. Goes with either optimizer.",
+       .paper = "appendix, Hyperparameter Settings: 0.01"},
+      {.section = "train",
+       .name = "batch",
+       .field = count(DFROST_AT(train.batch), 1, 65'536),
+       .comment = "pictures per step",
+       .explanation = "",
+       .paper = "§Experiment Setup: 16"},
+      {.section = "train",
+       .name = "epochs",
+       .field = count(DFROST_AT(train.epochs), 1, 1'000'000),
+       .comment = "passes over a client's pictures in a round",
+       .explanation = "",
+       .paper = "§Experiment Setup: 5; D-PSGD 1"},
+      {.section = "train",
+       .name = "max_steps",
+       .field = count(DFROST_AT(train.max_steps)),
+       .comment = "batches of a client in a round, at most: its passes end there; 0: no limit",
+       .explanation =
+           "With `name = \"d-psgd\"`, 1 is the other reading of the paper, which says one mini-batch as well "
+           "as one epoch. Each round has an order of its own, so that in time all pictures are seen.",
+       .paper = "appendix, Decentralized Federated Learning Baselines: one mini-batch in D-PSGD"},
+      {.section = "train",
+       .name = "mask",
+       .field = word(DFROST_AT(train.mask), words({ClassMask::domain, ClassMask::none})),
+       .comment = "domain: only the classes of the picture's own domain compete in the loss",
+       .explanation =
+           "The published accuracies are only comparable with it. Scores are always reported with and "
+           "without it."},
+  };
+}
+
+std::vector<ConfigKey> prompt_keys() {
+  return {
+      {.section = "prompts",
+       .name = "count",
+       .field = count(DFROST_AT(prompts.count), 1, 4096),
+       .comment = "prompts that a picture sees",
+       .explanation = "",
+       .paper = "§Experiment Setup: 10"},
+      {.section = "prompts",
+       .name = "counts",
+       .field = counts(DFROST_AT(prompts.counts), 1, 4096),
+       .comment = "a number for each client instead, repeated as needed; []: all alike",
+       .explanation =
+           "[10, 5] gives clients 0, 2, 4 … ten prompts and the others five. Sets of different sizes can "
+           "be merged by ot and barycenter; an average by index refuses them."},
+      {.section = "prompts",
+       .name = "pool",
+       .field = count(DFROST_AT(prompts.pool), 0, 65'536),
+       .comment = "prompts that a client holds, of which each picture uses the most relevant; 0: no pool",
+       .explanation =
+           "Relevance is the cosine of a prompt and the projected feature of the picture without prompts.",
+       .paper = "appendix, Comparison with Improved Baselines: 20"},
+      {.section = "prompts",
+       .name = "init",
+       .field = word(DFROST_AT(prompts.init), words({PromptInit::shared, PromptInit::independent})),
+       .comment = "first values: the same at all clients, or drawn by each",
+       .explanation =
+           "Uniform in ±sqrt(6 / (3·patch² + width)). The paper does not say which; with shared first "
+           "values and small steps prompts keep their places, and an average by index does as well."},
+      {.section = "prompts",
+       .name = "keys",
+       .field = word(DFROST_AT(prompts.keys), words({PoolKeys::prompts, PoolKeys::separate})),
+       .comment = "pool: what pictures are compared with, the prompts or keys trained beside them",
+       .explanation = "separate is L2P's form (Wang et al. 2022)."},
+      {.section = "prompts",
+       .name = "choice",
+       .field = word(DFROST_AT(prompts.choice), words({PoolChoice::per_input, PoolChoice::per_batch})),
+       .comment = "pool: each picture chooses, or a batch votes",
+       .explanation = ""},
+      {.section = "prompts",
+       .name = "similarity_weight",
+       .field = number(DFROST_AT(prompts.similarity_weight)),
+       .comment = "pool: times the cosines to the chosen, added to the loss",
+       .explanation =
+           "-0.5 is L2P's pull, 0.01 PFPT's term. At 0 the projection stays as it was drawn, since the "
+           "choice itself has no gradient."},
+  };
+}
+
+std::vector<ConfigKey> head_keys() {
+  return {
+      {.section = "head",
+       .name = "kind",
+       .field = word(DFROST_AT(head.kind), words({HeadKind::linear, HeadKind::pfpt, HeadKind::mlp})),
+       .comment = "what turns the feature of a picture into classes",
+       .explanation =
+           "linear: one linear map. pfpt: on the checkpoint's own frozen logits, 512 hidden units with "
+           "dropout; most likely what the paper ran. mlp: hidden layers with ReLU."},
+      {.section = "head",
+       .name = "hidden",
+       .field = counts(DFROST_AT(head.hidden), 1, 65'536),
+       .comment = "mlp: sizes of the hidden layers",
+       .explanation = ""},
+      {.section = "head",
+       .name = "dropout",
+       .field = share_below_one(DFROST_AT(head.dropout)),
+       .comment = "pfpt: share of hidden values dropped in training",
+       .explanation = ""},
+  };
+}
+
+}  // namespace
+
+std::vector<ConfigKey> learning_keys() {
+  std::vector<ConfigKey> all;
+  for (const auto& keys : {method_keys(), train_keys(), prompt_keys(), head_keys()})
+    all.insert(all.end(), keys.begin(), keys.end());
+  return all;
+}
+
+}  // namespace dfrost::fields

@@ -1,0 +1,157 @@
+#include "config/fields.h"
+#include "merge/merge_words.h"
+
+namespace dfrost::fields {
+namespace {
+
+std::vector<ConfigKey> ot_keys() {
+  return {
+      {.section = "merge",
+       .name = "kind",
+       .field = word(DFROST_AT(merge.kind), words(kMergeKinds)),
+       .comment = "how received prompt sets become one",
+       .explanation =
+           "ot: D-FROST's merge by entropic optimal transport. average: by index, weighted by the mixing "
+           "matrix. barycenter: exact and balanced optimal transport.",
+       .paper = "§Decentralized Wasserstein Prompt Tuning, eq. full_objective"},
+      {.section = "merge",
+       .name = "epsilon",
+       .field = positive(DFROST_AT(merge.epsilon)),
+       .comment = "ot: softness of the assignment",
+       .explanation = "Towards 0 the merge becomes k-means; large, all prompts become the mean.",
+       .paper = "appendix, Hyperparameter Settings: 0.01"},
+      {.section = "merge",
+       .name = "lambda",
+       .field = not_negative(DFROST_AT(merge.lambda)),
+       .comment = "ot: weight of the L2 term",
+       .explanation =
+           "Pulls every prompt towards the origin, by about lambda times the number of prompts in each "
+           "merge (1 % with the defaults); see merge.shrink.",
+       .paper = "appendix, Hyperparameter Settings: 0.001"},
+      {.section = "merge",
+       .name = "sigma2",
+       .field = positive(DFROST_AT(merge.sigma2)),
+       .comment = "ot: scale of the cost, |z - phi|^2 / (2 sigma2)",
+       .explanation = "",
+       .paper = "appendix, Hyperparameter Settings: 1"},
+      {.section = "merge",
+       .name = "steps",
+       .field = count(DFROST_AT(merge.steps), 1, 1'000'000),
+       .comment = "ot: alternations of plan and prompts",
+       .explanation = "",
+       .paper = "appendix, Hyperparameter Settings: 50"},
+      {.section = "merge",
+       .name = "epsilon_init",
+       .field = not_negative(DFROST_AT(merge.epsilon_init)),
+       .comment = "ot: anneal epsilon from here over the steps; 0: constant",
+       .explanation = "Geometrically.",
+       .paper = "appendix, Entropy Value Selection Strategies"},
+      {.section = "merge",
+       .name = "tolerance",
+       .field = not_negative(DFROST_AT(merge.tolerance)),
+       .comment = "a step that moves less counts as converged",
+       .explanation = ""},
+      {.section = "merge",
+       .name = "early_stop",
+       .field = flag(DFROST_AT(merge.early_stop)),
+       .comment = "ot: leave at the first such step",
+       .explanation = "The paper always takes all steps."},
+      {.section = "merge",
+       .name = "init",
+       .field = word(DFROST_AT(merge.init), words(kMergeInits)),
+       .comment = "ot: start from own prompts, the last merge's, or k-means++ seeds of all",
+       .explanation = "The paper does not say."},
+      {.section = "merge",
+       .name = "dead",
+       .field = word(DFROST_AT(merge.dead), words(kDeadPrompts)),
+       .comment = "ot: a prompt without mass becomes zero, stays, or moves to the worst-served",
+       .explanation = "The formula gives 0/(0 + lambda) = 0. Dead prompts are counted in the records "
+                      "whatever the choice."},
+      {.section = "merge",
+       .name = "shrink",
+       .field = word(DFROST_AT(merge.shrink), words(kShrinks)),
+       .comment = "ot: off computes as if lambda were 0",
+       .explanation = ""},
+      {.section = "merge",
+       .name = "form",
+       .field = word(DFROST_AT(merge.form), words(kMergeForms)),
+       .comment = "ot: on products of the rows or on the rows; auto: the cheaper",
+       .explanation = "The same merge up to rounding."},
+      {.section = "merge",
+       .name = "weights",
+       .field = word(DFROST_AT(merge.weights), words({SenderWeights::equal, SenderWeights::mixing})),
+       .comment = "ot, barycenter: senders weigh the same, or as in the mixing matrix",
+       .explanation =
+           "A sender's prompts share its weight, however many it sent. An average by index always uses the "
+           "mixing matrix.",
+       .paper = "eq. full_objective: equal"},
+      {.section = "merge",
+       .name = "head",
+       .field = word(DFROST_AT(merge.head), words({HeadMerge::average, HeadMerge::own})),
+       .comment = "heads are averaged by the mixing matrix, or each client keeps its own",
+       .explanation = ""},
+  };
+}
+
+std::vector<ConfigKey> evaluate_keys() {
+  return {
+      {.section = "evaluate",
+       .name = "every",
+       .field = count(DFROST_AT(evaluate.every)),
+       .comment = "rounds between scorings; 0: only after the last, which is always scored",
+       .explanation = "",
+       .main = true},
+      {.section = "evaluate",
+       .name = "clients",
+       .field = count(DFROST_AT(evaluate.clients)),
+       .comment = "how many are scored, at most, spread over the domains; 0: all, as the paper does",
+       .explanation =
+           "Mean, spread, least and best are then of these alone, and the records say how many there were. "
+           "8 clients on 200 pictures of five domains are 8,000 forward passes, about 1 % of a round of the "
+           "paper's setting; all 50 on all 2,000 are 500,000, half of what training costs.",
+       .main = true},
+      {.section = "evaluate",
+       .name = "samples",
+       .field = count(DFROST_AT(evaluate.samples)),
+       .comment = "test pictures of each domain, at most; 0: all, as the paper does",
+       .explanation =
+           "With 200 pictures of each of five domains the standard error of an accuracy near 80 % is 1.3 "
+           "points: enough to watch a run, too few to publish.",
+       .main = true},
+      {.section = "evaluate",
+       .name = "batch",
+       .field = count(DFROST_AT(evaluate.batch), 1, 65'536),
+       .comment = "pictures in one pass",
+       .explanation = "Changes a result only where a batch votes for its prompts (prompts.choice)."},
+  };
+}
+
+std::vector<ConfigKey> diagnostics_keys() {
+  return {
+      {.section = "diagnostics",
+       .name = "theory",
+       .field = flag(DFROST_AT(diagnostics.theory)),
+       .comment = "check Theorem 1 on every OT merge",
+       .explanation =
+           "The least movement of the steps must lie below the theorem's bound; a merge that breaks it is "
+           "counted in the records.",
+       .paper = "Theorem 1"},
+      {.section = "diagnostics",
+       .name = "merge_views",
+       .field = count(DFROST_AT(diagnostics.merge_views)),
+       .comment = "clients of each domain whose merges the report shows; 0: none",
+       .explanation = "In rounds that evaluate, merges.jsonl gets their neighbourhood's prompts in two "
+                      "dimensions and the transport plan. Changes no result."},
+  };
+}
+
+}  // namespace
+
+std::vector<ConfigKey> merge_section_keys() {
+  std::vector<ConfigKey> all;
+  for (const auto& keys : {ot_keys(), evaluate_keys(), diagnostics_keys()})
+    all.insert(all.end(), keys.begin(), keys.end());
+  return all;
+}
+
+}  // namespace dfrost::fields

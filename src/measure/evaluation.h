@@ -1,0 +1,64 @@
+// Who is scored on what, and the record of the scores. Deterministic: a function of the config and the data.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data/corpus.h"
+#include "train/evaluate.h"
+
+namespace dfrost {
+
+struct ScoringOptions {
+  std::size_t every = 1;      // rounds; 0: only after the last, which is always scored
+  std::size_t clients = 8;    // scored, at most, spread evenly over the domains; 0: all
+  std::size_t samples = 200;  // test pictures of each domain, at most; 0: all
+  std::size_t batch = 32;     // pictures in one pass
+};
+
+// Over clients.
+struct Spread {
+  double mean = 0;
+  double std = 0;  // of the clients scored, not of an estimate: divided by their number
+  double min = 0;
+  double max = 0;
+};
+Spread spread_of(const std::vector<double>& values);
+
+struct DomainAccuracy {
+  std::string name;
+  double masked = 0;  // mean over the scored clients
+  double unmasked = 0;
+};
+
+// Scores on the global test set. Accuracies are shares, 0 to 1.
+struct EvaluationRecord {
+  std::vector<std::size_t> clients;  // who was scored
+  std::size_t samples = 0;           // test pictures each was scored on
+  Spread accuracy_masked;
+  Spread accuracy_unmasked;
+  double loss = 0;  // mean over the scored clients
+  std::vector<DomainAccuracy> domains;
+  // The network model: barycenter prompts and mean head.
+  double network_accuracy_masked = 0;
+  double network_accuracy_unmasked = 0;
+  double network_loss = 0;
+  std::vector<DomainAccuracy> network_domains;
+};
+
+// Throws (failed_precondition) where a domain has nothing to be scored on: its accuracy would look like 0.
+void require_test_pictures(const Corpus& corpus);
+
+// Evenly over the clients, and so over the domains, whose clients stand together.
+std::vector<std::size_t> scored_clients(const ScoringOptions& options, std::size_t clients);
+
+// Places in the pooled test set: of each domain a class-balanced subset.
+std::vector<std::size_t> scored_samples(const ScoringOptions& options, const Corpus& corpus, Seed seed);
+
+// `scores`: of the clients `chosen`, in their order, and then of the network model.
+EvaluationRecord summarize_scores(const Corpus& corpus, const std::vector<std::size_t>& chosen,
+                                  std::size_t samples, std::span<const Evaluation> scores);
+
+}  // namespace dfrost

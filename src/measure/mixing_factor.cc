@@ -1,0 +1,140 @@
+#include "measure/mixing_factor.h"
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "base/random.h"
+
+namespace dfrost {
+namespace {
+
+constexpr std::size_t kDenseClients = 200;
+
+// The symmetric tridiagonal matrix that Lanczos builds: diagonal α, and β beside it.
+struct Tridiagonal {
+  std::vector<double> diagonal;
+  std::vector<double> beside;  // one shorter
+
+  // How many eigenvalues lie below x: the negative pivots of an LDLᵀ factorisation of T − x (Sturm).
+  std::size_t count_below(double x) const {
+    std::size_t count = 0;
+    double pivot = 1;
+    for (std::size_t i = 0; i < diagonal.size(); ++i) {
+      const double coupling = i == 0 ? 0 : beside[i - 1];
+      pivot = diagonal[i] - x - coupling * coupling / pivot;
+      if (pivot == 0) pivot = -std::numeric_limits<double>::min();
+      if (pivot < 0) ++count;
+    }
+    return count;
+  }
+
+  // The eigenvalue with `index` others below it, by bisection; all lie in [−1, 1], as those of W do.
+  double eigenvalue(std::size_t index) const {
+    double low = -1.001;
+    double high = 1.001;
+    for (int halvings = 0; halvings < 56; ++halvings) {
+      const double middle = 0.5 * (low + high);
+      (count_below(middle) > index ? high : low) = middle;
+    }
+    return 0.5 * (low + high);
+  }
+
+  double norm() const { return std::max(std::abs(eigenvalue(0)), std::abs(eigenvalue(diagonal.size() - 1))); }
+};
+
+class Lanczos {
+ public:
+  explicit Lanczos(const MixingMatrix& mixing)
+      : mixing_(mixing), current_(mixing.clients()), previous_(mixing.clients()), next_(mixing.clients()) {
+    // A random start has a share in every eigenvector; which one does not matter to the result.
+    RandomStream random(0, "lanczos");
+    for (double& value : current_) value = random.uniform(-1, 1);
+    remove_mean(current_);
+    scale(current_, 1 / norm(current_));
+  }
+
+  // False when the vectors reached span everything that W makes of the start: then T is complete.
+  bool step() {
+    if (finished_) return false;
+    mixing_.apply(current_, next_);
+    remove_mean(next_);  // W − 11ᵀ/M
+    const double alpha = std::inner_product(current_.begin(), current_.end(), next_.begin(), 0.0);
+    const double last_beta = tridiagonal_.diagonal.empty() ? 0 : beta_;
+    if (!tridiagonal_.diagonal.empty()) tridiagonal_.beside.push_back(beta_);
+    tridiagonal_.diagonal.push_back(alpha);
+    for (std::size_t i = 0; i < next_.size(); ++i) {
+      next_[i] -= alpha * current_[i] + last_beta * previous_[i];
+    }
+    beta_ = norm(next_);
+    finished_ = beta_ < 1e-14;
+    if (!finished_) scale(next_, 1 / beta_);
+    std::swap(previous_, current_);
+    std::swap(current_, next_);
+    return true;
+  }
+
+  const Tridiagonal& tridiagonal() const { return tridiagonal_; }
+
+ private:
+  static double norm(const std::vector<double>& x) {
+    return std::sqrt(std::inner_product(x.begin(), x.end(), x.begin(), 0.0));
+  }
+  static void scale(std::vector<double>& x, double factor) {
+    for (double& value : x) value *= factor;
+  }
+  static void remove_mean(std::vector<double>& x) {
+    const double mean = std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(x.size());
+    for (double& value : x) value -= mean;
+  }
+
+  const MixingMatrix& mixing_;
+  Tridiagonal tridiagonal_;
+  std::vector<double> current_, previous_, next_;
+  double beta_ = 0;
+  bool finished_ = false;
+};
+
+}  // namespace
+
+double mixing_factor(const MixingMatrix& mixing) {
+  if (mixing.clients() <= 1) return 0;
+  // Both solvers would find it too, up to rounding; a reader should see exactly 1.
+  if (!is_connected(mixing.graph())) return 1;
+  return mixing.clients() <= kDenseClients ? mixing_factor_dense(mixing) : mixing_factor_lanczos(mixing);
+}
+
+double mixing_factor_dense(const MixingMatrix& mixing) {
+  const auto clients = static_cast<Eigen::Index>(mixing.clients());
+  Eigen::MatrixXd matrix =
+      Eigen::MatrixXd::Constant(clients, clients, -1.0 / static_cast<double>(mixing.clients()));
+  for (ClientId client = 0; client < mixing.clients(); ++client) {
+    const auto neighbours = mixing.graph().neighbours(client);
+    const auto weights = mixing.neighbour_weights(client);
+    matrix(client, client) += mixing.self_weight(client);
+    for (std::size_t i = 0; i < neighbours.size(); ++i) matrix(client, neighbours[i]) += weights[i];
+  }
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(matrix, Eigen::EigenvaluesOnly);
+  return solver.eigenvalues().cwiseAbs().maxCoeff();
+}
+
+double mixing_factor_lanczos(const MixingMatrix& mixing) {
+  if (mixing.clients() <= 1) return 0;
+  constexpr double kTolerance = 1e-13;
+  const std::size_t most_steps = 1024 + 16 * mixing.clients();
+  Lanczos lanczos(mixing);
+  double last = -1;
+  for (std::size_t steps = 16; steps <= most_steps; steps *= 2) {
+    while (lanczos.tridiagonal().diagonal.size() < steps && lanczos.step()) continue;
+    const double norm = lanczos.tridiagonal().norm();
+    const bool complete = lanczos.tridiagonal().diagonal.size() < steps;
+    if (complete || std::abs(norm - last) <= kTolerance) return norm;
+    last = norm;
+  }
+  return last;
+}
+
+}  // namespace dfrost

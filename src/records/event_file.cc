@@ -1,0 +1,186 @@
+#include "records/event_file.h"
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <optional>
+
+#include "base/file.h"
+
+namespace dfrost {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<std::uint32_t, 256> make_crc_table() {
+  std::array<std::uint32_t, 256> table{};
+  for (std::uint32_t i = 0; i < table.size(); ++i) {
+    std::uint32_t crc = i;
+    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1) != 0 ? 0x82f63b78u : 0u);
+    table[i] = crc;
+  }
+  return table;
+}
+
+std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
+
+template <typename T>
+void put(std::string& to, T value) {
+  static_assert(std::endian::native == std::endian::little);
+  std::array<char, sizeof value> bytes{};
+  std::memcpy(bytes.data(), &value, sizeof value);
+  to.append(bytes.data(), bytes.size());
+}
+
+// Protobuf: a field is its number and wire type, then a varint, 8 bytes, a length and bytes, or 4 bytes.
+enum WireType : unsigned { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
+
+void put_varint(std::string& to, std::uint64_t value) {
+  for (; value >= 0x80; value >>= 7) to.push_back(static_cast<char>(value | 0x80));
+  to.push_back(static_cast<char>(value));
+}
+
+void put_tag(std::string& to, unsigned field, WireType type) { put_varint(to, field << 3 | type); }
+
+void put_bytes(std::string& to, unsigned field, const std::string& bytes) {
+  put_tag(to, field, kBytes);
+  put_varint(to, bytes.size());
+  to += bytes;
+}
+
+// message Event { double wall_time = 1; int64 step = 2; string file_version = 3; Summary summary = 5; }
+std::string event(double seconds, std::size_t step) {
+  std::string message;
+  put_tag(message, 1, kFixed64);
+  put(message, seconds);
+  put_tag(message, 2, kVarint);
+  put_varint(message, step);
+  return message;
+}
+
+// message Summary { repeated Value value = 1; }   message Value { string tag = 1; float simple_value = 2; }
+std::string summary(const Scalars& scalars) {
+  std::string message;
+  for (const auto& [tag, number] : scalars) {
+    std::string value;
+    put_bytes(value, 1, tag);
+    put_tag(value, 2, kFixed32);
+    put(value, static_cast<float>(number));
+    put_bytes(message, 1, value);
+  }
+  return message;
+}
+
+// A CRC of data that holds CRCs is weak, so TFRecord rotates it and adds a constant.
+std::uint32_t masked_crc(std::span<const std::byte> bytes) {
+  return std::rotr(crc32c(bytes), 15) + 0xa282ead8u;
+}
+
+std::string framed(const std::string& data) {
+  std::string length;
+  put(length, static_cast<std::uint64_t>(data.size()));
+  std::string record = length;
+  put(record, masked_crc(bytes_of(length)));
+  record += data;
+  put(record, masked_crc(bytes_of(data)));
+  return record;
+}
+
+// The step of an event that this file wrote: it stands behind the time.
+std::optional<std::uint64_t> step_of(std::string_view message) {
+  constexpr std::size_t kStep = 1 + sizeof(double) + 1;
+  std::uint64_t step = 0;
+  unsigned shift = 0;
+  for (std::size_t i = kStep; i < message.size() && shift < 64; ++i, shift += 7) {
+    const auto byte = static_cast<unsigned char>(message[i]);
+    step |= std::uint64_t{byte & 0x7fu} << shift;
+    if (byte < 0x80) return step;
+  }
+  return std::nullopt;
+}
+
+// How many bytes at the front are whole events of rounds up to `rounds`.
+std::size_t good_prefix(const std::string& file, std::size_t rounds) {
+  constexpr std::size_t kHead = 12, kTail = 4;
+  std::size_t at = 0;
+  while (file.size() - at >= kHead + kTail) {
+    std::uint64_t length = 0;
+    std::uint32_t crc = 0;
+    std::memcpy(&length, file.data() + at, sizeof length);
+    if (length > file.size() - at - kHead - kTail) break;
+    const std::string data = file.substr(at + kHead, length);
+    std::memcpy(&crc, file.data() + at + kHead + length, sizeof crc);
+    const auto step = step_of(data);
+    if (crc != masked_crc(bytes_of(data)) || !step || *step > rounds) break;
+    at += kHead + length + kTail;
+  }
+  return at;
+}
+
+}  // namespace
+
+std::uint32_t crc32c(std::span<const std::byte> bytes) {
+  static constexpr auto kTable = make_crc_table();
+  std::uint32_t crc = 0xffffffffu;
+  for (const std::byte byte : bytes)
+    crc = kTable[(crc ^ std::to_integer<std::uint32_t>(byte)) & 0xffu] ^ (crc >> 8);
+  return ~crc;
+}
+
+Scalars scalars_of(const RoundRecord& r) {
+  Scalars scalars = {{"loss/train", r.train_loss},
+                     {"consensus/error", r.consensus_error},
+                     {"consensus/error_total", r.consensus_error_total},
+                     {"merge/dead_prompts", static_cast<double>(r.dead_prompts)},
+                     {"network/mixing_factor", r.mixing_factor},
+                     {"network/active_mixing_factor", r.active_mixing_factor},
+                     {"network/sent_megabytes", static_cast<double>(r.sent_bytes) / 1e6},
+                     {"network/failed_edges", static_cast<double>(r.failed_edges)},
+                     {"network/absent_clients", static_cast<double>(r.absent_clients)},
+                     {"seconds/train", r.seconds.train},
+                     {"seconds/exchange", r.seconds.exchange},
+                     {"seconds/merge", r.seconds.merge},
+                     {"seconds/measure", r.seconds.measure},
+                     {"seconds/evaluate", r.seconds.evaluate},
+                     {"seconds/total", r.seconds.total()}};
+  if (!std::isnan(r.merge_error)) {  // a round without merges has no such point
+    scalars.emplace_back("merge/error", r.merge_error);
+    scalars.emplace_back("merge/off_index_mass", r.off_index_mass);
+  }
+  if (r.theory) scalars.emplace_back("theory/largest_ratio", r.theory->largest_ratio);
+  if (!r.evaluation) return scalars;
+  const auto& e = *r.evaluation;
+  scalars.insert(scalars.end(), {{"loss/test", e.loss},
+                                 {"loss/test_network_model", e.network_loss},
+                                 {"accuracy/masked", e.accuracy_masked.mean},
+                                 {"accuracy/unmasked", e.accuracy_unmasked.mean},
+                                 {"accuracy/masked_worst_client", e.accuracy_masked.min},
+                                 {"accuracy/masked_best_client", e.accuracy_masked.max},
+                                 {"accuracy/masked_network_model", e.network_accuracy_masked},
+                                 {"accuracy/unmasked_network_model", e.network_accuracy_unmasked}});
+  for (const auto& domain : e.domains)
+    scalars.emplace_back("accuracy_masked_by_domain/" + domain.name, domain.masked);
+  return scalars;
+}
+
+EventFile::EventFile(fs::path path, std::size_t rounds) : path_(std::move(path)) {
+  if (path_.has_parent_path()) fs::create_directories(path_.parent_path());
+  std::size_t kept = 0;
+  if (fs::exists(path_)) {
+    kept = good_prefix(read_text_file(path_, std::size_t{1} << 30), rounds);
+    fs::resize_file(path_, kept);
+  }
+  if (kept > 0) return;
+  std::string first = event(0, 0);
+  put_bytes(first, 3, "brain.Event:2");
+  append_to_file(path_, framed(first));
+}
+
+void EventFile::add(std::size_t round, const Scalars& scalars, double seconds) {
+  std::string message = event(seconds, round);
+  put_bytes(message, 5, summary(scalars));
+  append_to_file(path_, framed(message));
+}
+
+}  // namespace dfrost

@@ -1,0 +1,37 @@
+// A round's figures as TensorBoard reads them: an event file of scalars under readable tags, one event per
+// round. The format is TFRecord framing (length, CRC-32C, data, CRC-32C) around protobuf messages of four
+// fields, written by hand (docs/decisions/034-event-files.md).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "records/record.h"
+
+namespace dfrost {
+
+// CRC-32 with Castagnoli's polynomial, as iSCSI and TFRecord use it.
+std::uint32_t crc32c(std::span<const std::byte> bytes);
+
+using Scalars = std::vector<std::pair<std::string, double>>;  // tag, value
+Scalars scalars_of(const RoundRecord& record);
+
+class EventFile {
+ public:
+  // Goes on in a file that is there, after the events of rounds up to `rounds`: what followed them, or was
+  // cut short by a crash, goes.
+  EventFile(std::filesystem::path path, std::size_t rounds);
+
+  // On disk when it returns. `seconds`: since 1970.
+  void add(std::size_t round, const Scalars& scalars, double seconds);
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace dfrost

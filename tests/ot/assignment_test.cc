@@ -1,0 +1,68 @@
+#include "ot/assignment.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "support/numbers.h"
+#include "support/support.h"
+
+namespace dfrost {
+namespace {
+
+double total(const DoubleMatrix& cost, std::span<const std::size_t> column_of) {
+  double sum = 0;
+  for (std::size_t row = 0; row < column_of.size(); ++row) sum += cost(row, column_of[row]);
+  return sum;
+}
+
+TEST(Assignment, CostsWhatScipySaysItMustCost) {
+  const test::TemporaryFolder folder;
+  RandomStream random(1, "assignment");
+  test::NumberWriter problems;
+  std::vector<double> ours;
+  for (std::size_t problem = 0; problem < 200; ++problem) {
+    const std::size_t n = 1 + random.below(40);
+    DoubleMatrix cost(n, n);
+    for (std::size_t r = 0; r < n; ++r) {
+      // Every third problem draws from few values, so that ties abound.
+      for (double& c : cost.row(r))
+        c = problem % 3 == 0 ? static_cast<double>(random.below(4)) : random.normal();
+    }
+    problems.add(n);
+    for (std::size_t r = 0; r < n; ++r) problems.add_all(cost.row(r));
+    AssignmentSolver solver(n);
+    const auto column_of = solver.solve(cost);
+    EXPECT_EQ(std::set<std::size_t>(column_of.begin(), column_of.end()).size(), n);
+    ours.push_back(total(cost, column_of));
+  }
+  problems.save(folder / "problems");
+  test::run_python("ot/oracle.py",
+                   "assignment " + (folder / "problems").string() + " " + (folder / "answers").string());
+  const auto answers = test::read_numbers(folder / "answers");
+  ASSERT_EQ(answers.size(), ours.size());
+  for (std::size_t i = 0; i < ours.size(); ++i) EXPECT_NEAR(ours[i], answers[i], 1e-12) << i;
+}
+
+TEST(Assignment, IsAPermutationWhenAllCostsAreEqual) {
+  AssignmentSolver solver(4);
+  const auto column_of = solver.solve(DoubleMatrix(4, 4));
+  EXPECT_EQ(std::set<std::size_t>(column_of.begin(), column_of.end()).size(), 4u);
+}
+
+TEST(Assignment, IsTheSameWhenASolverIsUsedAgain) {
+  RandomStream random(2, "assignment");
+  DoubleMatrix first(7, 7), second(7, 7);
+  for (std::size_t r = 0; r < 7; ++r) {
+    for (double& c : first.row(r)) c = random.uniform();
+    for (double& c : second.row(r)) c = random.uniform();
+  }
+  AssignmentSolver reused(7), fresh(7);
+  reused.solve(first);
+  const auto again = reused.solve(second), once = fresh.solve(second);
+  EXPECT_TRUE(std::equal(again.begin(), again.end(), once.begin()));
+}
+
+}  // namespace
+}  // namespace dfrost
