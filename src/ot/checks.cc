@@ -2,24 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <bit>
 #include <cmath>
-#include <cstdint>
 
+#include "base/finite.h"
 #include "dfrost/error.h"
 
 namespace dfrost {
 namespace {
-
-// In integers, which the compiler turns into vectors; std::isfinite it does not.
-bool all_finite(std::span<const float> values) {
-  std::uint32_t bad = 0;
-  for (const float value : values) {
-    constexpr std::uint32_t kExponent = 0x7f800000u;
-    bad |= static_cast<std::uint32_t>((std::bit_cast<std::uint32_t>(value) & kExponent) == kExponent);
-  }
-  return bad == 0;
-}
 
 Error bad_input(const std::string& message, const std::string& place, std::string hint = {}) {
   return Error(ErrorCode::invalid_argument, message, std::move(hint)).at(place);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/finite.h"
 #include "dfrost/error.h"
 #include "train/head.h"
 
@@ -94,7 +95,7 @@ void read_state(const Safetensors& tensors, ClientState& state) {
                                                     to_string(found->second.shape), to_string(part.shape)));
     const auto own = std::span(values).subspan(part.offset, part.size);
     read_floats(found->second, part.name, own);
-    if (!std::ranges::all_of(own, [](float value) { return std::isfinite(value); }))
+    if (!all_finite(own))
       throw Error(ErrorCode::data_loss,
                   fmt::format("tensor '{}' holds something that is not a finite number", part.name));
   }

@@ -1,8 +1,8 @@
 #include "train/local_update.h"
 
 #include <algorithm>
-#include <cmath>
 
+#include "base/finite.h"
 #include "dfrost/error.h"
 
 namespace dfrost {
@@ -31,10 +31,6 @@ OptimizerState& begin_optimizer(const TrainOptions& options, ClientState& state,
                 "what the client's optimizer remembers is not of this adapter");
   }
   return optimizer;
-}
-
-bool all_finite(std::span<const float> values) {
-  return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
 }
 
 }  // namespace
