@@ -47,7 +47,7 @@ std::vector<MatrixView<const float>> part_of_all(const Client& client, const Inb
 
 std::vector<ClientId> ids_of_all(const Client& client, const Inbox& inbox) {
   std::vector<ClientId> all = {client.id};
-  for (const auto& message : inbox.messages) all.push_back(message.sender);
+  for (const auto& message : inbox.messages) all.push_back(message.sender());
   return all;
 }
 
@@ -95,7 +95,7 @@ void send_state(const Client& client, std::span<const ClientId> neighbours, std:
                 Exchange& exchange) {
   if (neighbours.empty()) return;
   const auto message = std::make_shared<const std::vector<std::byte>>(
-      encode_message(client.id, round, tensors_of(client.state)));
+      encode_message({.sender = client.id, .moment = {.round = round}}, tensors_of(client.state)));
   for (const ClientId peer : neighbours) exchange.send(peer, message);
 }
 
@@ -105,10 +105,10 @@ Inbox receive_states(const Client& client, const MixingMatrix& mixing, std::uint
   inbox.self_weight = mixing.self_weight(client.id);
   const auto neighbours = mixing.graph().neighbours(client.id);
   const auto weights = mixing.neighbour_weights(client.id);
-  ExpectedMessage expected{0, round, patterns_of(client)};
+  ExpectedMessage expected{.envelope = {.moment = {.round = round}}, .tensors = patterns_of(client)};
   const auto received = exchange.receive(neighbours, deadline);
   for (std::size_t i = 0; i < received.size(); ++i) {
-    expected.sender = received[i].sender;
+    expected.envelope.sender = received[i].sender;
     if (received[i].arrived()) {
       auto decoded = decode_message(*received[i].message, expected);
       if (auto* message = std::get_if<Message>(&decoded)) {

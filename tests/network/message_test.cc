@@ -10,19 +10,20 @@
 namespace dfrost {
 namespace {
 
-constexpr std::size_t kChecksumAt = 12;
+constexpr std::size_t kChecksumAt = 44;
 
 class MessageTest : public testing::Test {
  protected:
   std::vector<float> prompts_ = {1, 2, 3, 4, 5, 6};
   std::vector<float> bias_ = {0.5f, -0.25f};
-  ExpectedMessage expected_{
-      .sender = 7, .round = 12, .tensors = {{"head.bias", {2}}, {"prompt_embeddings", {0, 3}}}};
+  const Envelope envelope_{.run = {.bytes = {std::byte{0xd5}, std::byte{1}}}, .sender = 7, .moment = {12, 1}};
+  ExpectedMessage expected_{.envelope = envelope_,
+                            .tensors = {{"head.bias", {2}}, {"prompt_embeddings", {0, 3}}}};
 
   std::vector<std::byte> encode() const {
     const std::vector<FloatTensor> state = {{"prompt_embeddings", {2, 3}, prompts_},
                                             {"head.bias", {2}, bias_}};
-    return encode_message(7, 12, state);
+    return encode_message(envelope_, state);
   }
 
   void expect_refused(std::span<const std::byte> bytes, RefusalReason reason, const std::string& text) const {
@@ -57,8 +58,8 @@ TEST_F(MessageFormat, BringsAStateAcrossBitForBit) {
   const auto result = decode_message(encode(), expected_);
   ASSERT_TRUE(std::holds_alternative<Message>(result)) << std::get<Refusal>(result).text;
   const auto& message = std::get<Message>(result);
-  EXPECT_EQ(message.sender, 7u);
-  EXPECT_EQ(message.round, 12u);
+  EXPECT_EQ(message.sender(), 7u);
+  EXPECT_EQ(message.envelope, envelope_);
   ASSERT_EQ(message.tensors.size(), 2u);
   const auto& prompts = message.tensors.at("prompt_embeddings");
   EXPECT_EQ(prompts.shape, (Shape{2, 3}));
@@ -80,9 +81,10 @@ TEST_F(MessageFormat, AllowsAnyNumberOfPromptsWhereTheShapeIsOpen) {
   prompts_.assign(30, 1.0f);
   const std::vector<FloatTensor> state = {{"prompt_embeddings", {10, 3}, prompts_},
                                           {"head.bias", {2}, bias_}};
-  EXPECT_TRUE(std::holds_alternative<Message>(decode_message(encode_message(7, 12, state), expected_)));
+  EXPECT_TRUE(std::holds_alternative<Message>(decode_message(encode_message(envelope_, state), expected_)));
   const std::vector<FloatTensor> none = {{"prompt_embeddings", {0, 3}, {}}, {"head.bias", {2}, bias_}};
-  expect_refused(encode_message(7, 12, none), RefusalReason::shape, "'prompt_embeddings' has shape [0, 3]");
+  expect_refused(encode_message(envelope_, none), RefusalReason::shape,
+                 "'prompt_embeddings' has shape [0, 3]");
 }
 
 TEST_F(MessageFormat, IsRefusedWhenCutAtAnyByteOrTooLong) {
@@ -110,11 +112,16 @@ TEST_F(MessageFormat, IsRefusedWhenItIsNotOne) {
   expect_refused(bytes, RefusalReason::magic, "does not begin");
 }
 
-TEST_F(MessageFormat, IsRefusedWhenOfAnotherVersion) {
+TEST_F(MessageFormat, IsRefusedWhenOfAnotherVersionWithWhatToDo) {
   auto bytes = encode();
-  const std::uint32_t version = 2;
-  put(bytes, 4, &version, 4);
-  expect_refused(bytes, RefusalReason::version, "version 2, expected 1");
+  const auto put_version = [&](std::uint32_t version) { put(bytes, 4, &version, 4); };
+  put_version(1);
+  const std::string older = "version 1, expected 2: the sender runs an older dfrost; update the one there";
+  expect_refused(bytes, RefusalReason::version, older);
+  // Headers were shorter then.
+  expect_refused(std::span(bytes).first(40), RefusalReason::version, older);
+  put_version(3);
+  expect_refused(bytes, RefusalReason::version, "the sender runs a newer dfrost; update the one here");
 }
 
 TEST_F(MessageFormat, IsRefusedWhenDamaged) {
@@ -123,12 +130,28 @@ TEST_F(MessageFormat, IsRefusedWhenDamaged) {
   expect_refused(bytes, RefusalReason::checksum, "damaged");
 }
 
-TEST_F(MessageFormat, IsRefusedWhenOfAnotherRoundOrSender) {
-  expected_.round = 13;
+TEST_F(MessageFormat, IsRefusedWhenOfAnotherRun) {
+  expected_.envelope.run.bytes[15] = std::byte{0xff};
+  expect_refused(encode(), RefusalReason::run,
+                 "run d5010000000000000000000000000000, expected d50100000000000000000000000000ff: the peer "
+                 "takes part in another run, or its settings");
+}
+
+TEST_F(MessageFormat, IsRefusedWhenOfAnotherSenderRoundOrPhase) {
+  expected_.envelope.moment = {12, 2};
+  expect_refused(encode(), RefusalReason::phase, "phase 1, expected 2");
+  expected_.envelope.moment = {13, 2};
   expect_refused(encode(), RefusalReason::round, "round 12, expected 13");
-  expected_.round = 12;
-  expected_.sender = 8;
+  expected_.envelope.sender = 8;
   expect_refused(encode(), RefusalReason::sender, "client 7, expected 8");
+}
+
+TEST_F(MessageFormat, IsRefusedWhenOfAKindThatIsNone) {
+  auto bytes = encode();
+  const std::uint32_t kind = 1000;
+  put(bytes, 40, &kind, 4);
+  put_checksum(bytes);
+  expect_refused(bytes, RefusalReason::kind, "kind 1000, expected 1 (state)");
 }
 
 TEST_F(MessageFormat, IsRefusedWhenItsPayloadIsUnsound) {
@@ -141,10 +164,10 @@ TEST_F(MessageFormat, IsRefusedWhenItsPayloadIsUnsound) {
 
 TEST_F(MessageFormat, IsRefusedWithoutItsTensorsOrWithOthers) {
   const std::vector<FloatTensor> prompts_only = {{"prompt_embeddings", {2, 3}, prompts_}};
-  expect_refused(encode_message(7, 12, prompts_only), RefusalReason::tensors, "'head.bias' is missing");
+  expect_refused(encode_message(envelope_, prompts_only), RefusalReason::tensors, "'head.bias' is missing");
   const std::vector<FloatTensor> one_more = {
       {"prompt_embeddings", {2, 3}, prompts_}, {"head.bias", {2}, bias_}, {"more", {2}, bias_}};
-  expect_refused(encode_message(7, 12, one_more), RefusalReason::tensors, "3 tensors, expected 2");
+  expect_refused(encode_message(envelope_, one_more), RefusalReason::tensors, "3 tensors, expected 2");
 }
 
 TEST_F(MessageFormat, IsRefusedWhenATensorIsNotFp32) {
@@ -170,6 +193,11 @@ TEST_F(MessageFormat, IsRefusedWhenAValueIsNotFinite) {
     bias_[1] = bad;
     expect_refused(encode(), RefusalReason::not_finite, "value 1 of tensor 'head.bias'");
   }
+}
+
+TEST(Moment, IsOrderedByRoundThenPhase) {
+  EXPECT_LT((Moment{3, 9}), (Moment{4, 0}));
+  EXPECT_LT((Moment{4, 0}), (Moment{4, 1}));
 }
 
 TEST(RefusalReason, HasANameForEach) {

@@ -32,7 +32,8 @@ class ScriptedExchange final : public Exchange {
 };
 
 SharedBytes message_of(ClientId sender, std::uint64_t round, const ClientState& state) {
-  return std::make_shared<const std::vector<std::byte>>(encode_message(sender, round, tensors_of(state)));
+  return std::make_shared<const std::vector<std::byte>>(
+      encode_message({.sender = sender, .moment = {.round = round}}, tensors_of(state)));
 }
 
 // Client 0 has a link to each of the others.
@@ -71,7 +72,7 @@ TEST_F(ClientRound, RefusesAndCountsWhatItCannotBelieve) {
   EXPECT_EQ(inbox.refused[3].reason, RefusalReason::sender);
   EXPECT_EQ(inbox.missing, 1u);
   ASSERT_EQ(inbox.messages.size(), 1u);
-  EXPECT_EQ(inbox.messages[0].sender, 6u);
+  EXPECT_EQ(inbox.messages[0].sender(), 6u);
   // What the others would have weighed falls to the client itself: a row of the matrix still sums to one.
   EXPECT_NEAR(inbox.weights[0], 1.0 / 7, 1e-15);
   EXPECT_NEAR(inbox.self_weight, 6.0 / 7, 1e-15);

@@ -220,7 +220,7 @@ TEST(Federation, CountsWhatItSendsTruly) {
   auto federation = make_federation(small_config());
   const auto record = federation.run_round();
   // A ring of six: two messages each, as long as a message of this state is.
-  const auto one = encode_message(0, 1, tensors_of(federation.clients().front().state)).size();
+  const auto one = encode_message({}, tensors_of(federation.clients().front().state)).size();
   EXPECT_EQ(record.sent_messages, 12u);
   EXPECT_EQ(record.sent_bytes, 12 * one);
 }

@@ -45,7 +45,7 @@ void add_noise(MatrixView<float> rows, double scale, RandomStream& random) {
 }
 
 Message message_with_keys(ClientId sender, const ClientState& state) {
-  Message message{.sender = sender, .round = kKeysRound, .tensors = {}};
+  Message message{.envelope = {.sender = sender, .moment = {.round = kKeysRound}}, .tensors = {}};
   for (const auto& tensor : tensors_of(state)) {
     message.tensors[tensor.name] = {tensor.shape, {tensor.values.begin(), tensor.values.end()}};
   }
