@@ -1,6 +1,6 @@
-// Clients of one process exchange messages through mailboxes: nothing is copied, everything is counted. Any
-// number of threads may send at once. A mailbox keeps at most one message per sender and round, of this round
-// and a few to come, each below a limit: however peers behave, memory is bounded.
+// Clients of one process exchange messages through their mailboxes: nothing is copied, everything is counted.
+// All may send at once, each from its own thread; threads as in network/exchange.h, rules as in
+// network/mailbox.h.
 #pragma once
 
 #include <cstddef>
@@ -8,17 +8,13 @@
 #include <vector>
 
 #include "network/exchange.h"
+#include "network/mailbox.h"
 
 namespace dfrost {
 
-struct InProcessOptions {
-  std::uint64_t rounds_ahead = 1;  // messages of so many rounds to come are kept
-  std::size_t message_limit_bytes = std::size_t{1} << 30;
-};
-
 class InProcessNetwork {
  public:
-  explicit InProcessNetwork(std::size_t clients, InProcessOptions options = {});
+  explicit InProcessNetwork(std::size_t clients, MailboxOptions options = {});
   ~InProcessNetwork();
   InProcessNetwork(const InProcessNetwork&) = delete;
   InProcessNetwork& operator=(const InProcessNetwork&) = delete;

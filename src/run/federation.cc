@@ -145,7 +145,7 @@ RoundRecord Federation::run_round(const ProgressCallback& progress) {
   tally_network(network, record);
   // A client listens before it trains: the message of a faster neighbour must find it.
   for (const auto& client : clients_) {
-    if (network.active[client.id]) exchanges_.exchange_of(client.id).begin_round(round_);
+    if (network.active[client.id]) exchanges_.exchange_of(client.id).begin({.round = round_});
   }
   train_all(network, progress, record);
   exchange_all(network, progress, record);

@@ -76,9 +76,9 @@ TEST(InProcessExchange, SaysWhoIsMissingAtTheDeadline) {
 TEST(InProcessExchange, DropsAndCountsWhatIsLateEarlyRepeatedUnexpectedOrTooLarge) {
   InProcessNetwork network(5, {.rounds_ahead = 1, .message_limit_bytes = 10});
   auto& receiver = network.exchange_of(0);
-  receiver.begin_round(5);
+  receiver.begin({5, 0});
   const auto send = [&](ClientId sender, std::uint64_t round, std::size_t size) {
-    network.exchange_of(sender).begin_round(round);
+    network.exchange_of(sender).begin({round, 0});
     network.exchange_of(sender).send(0, bytes_of(size));
   };
   send(1, 4, 1);  // late
@@ -93,8 +93,9 @@ TEST(InProcessExchange, DropsAndCountsWhatIsLateEarlyRepeatedUnexpectedOrTooLarg
   ASSERT_TRUE(received[0].arrived());
   EXPECT_EQ(received[0].message->size(), 2u);
   EXPECT_FALSE(received[1].arrived());
+  EXPECT_EQ(received[1].absence, Absence::refused);
   network.exchange_of(2).send(0, bytes_of(1));  // of round 5, which is over: late
-  receiver.begin_round(6);
+  receiver.begin({6, 0});
   const std::vector<ClientId> next_peers = {3};
   ASSERT_TRUE(receiver.receive(next_peers, Exchange::kNoWaiting)[0].arrived());
   EXPECT_EQ(receiver.counts(), (ExchangeCounts{.received_messages = 2,
@@ -110,10 +111,23 @@ TEST(InProcessExchange, DropsAndCountsWhatIsLateEarlyRepeatedUnexpectedOrTooLarg
 TEST(InProcessExchange, LetsAClientSitOutRounds) {
   InProcessNetwork network(2);
   for (const std::uint64_t round : {0u, 7u}) {
-    for (const ClientId client : {0u, 1u}) network.exchange_of(client).begin_round(round);
+    for (const ClientId client : {0u, 1u}) network.exchange_of(client).begin({round, 0});
     network.exchange_of(1).send(0, bytes_of(1));
     const std::vector<ClientId> peers = {1};
     EXPECT_TRUE(network.exchange_of(0).receive(peers, Exchange::kNoWaiting)[0].arrived());
+  }
+}
+
+TEST(InProcessExchange, KeepsTheMessagesOfAPeerThatIsAPhaseAheadApart) {
+  InProcessNetwork network(2);
+  const std::vector<ClientId> peers = {1};
+  for (const std::uint32_t phase : {0u, 1u}) {
+    network.exchange_of(1).begin({1, phase});
+    network.exchange_of(1).send(0, bytes_of(10 + phase));
+  }
+  for (const std::uint32_t phase : {0u, 1u}) {
+    network.exchange_of(0).begin({1, phase});
+    EXPECT_EQ(network.exchange_of(0).receive(peers, Exchange::kNoWaiting)[0].message->size(), 10 + phase);
   }
 }
 
@@ -134,7 +148,7 @@ TEST(InProcessExchange, RunsRoundsInPhasesOnAnyNumberOfThreadsWithTheSameResult)
     for (std::uint64_t round = 0; round < 20; ++round) {
       const auto graph = topology.draw(round);
       pool.parallel_for(kClients, [&](std::size_t client, std::size_t) {
-        network.exchange_of(static_cast<ClientId>(client)).begin_round(round);
+        network.exchange_of(static_cast<ClientId>(client)).begin({round, 0});
       });
       pool.parallel_for(kClients, [&](std::size_t client, std::size_t) {
         std::vector<std::byte> message(8);
@@ -167,7 +181,6 @@ TEST(InProcessExchange, BringsPeersThatRunFreelyThroughTheirRounds) {
   constexpr std::size_t kClients = 8;
   constexpr std::uint64_t kRounds = 50;
   const Topology topology({.kind = TopologyKind::ring}, kClients, 3);
-  // On a graph that changes, a peer may run ahead of another by as many rounds as they are links apart.
   InProcessNetwork network(kClients, {.rounds_ahead = kRounds});
   std::vector<std::thread> peers;
   for (ClientId self = 0; self < kClients; ++self) {
@@ -176,7 +189,7 @@ TEST(InProcessExchange, BringsPeersThatRunFreelyThroughTheirRounds) {
       RandomStream random(1, "pace", self);
       for (std::uint64_t round = 0; round < kRounds; ++round) {
         const auto graph = topology.draw(round);
-        exchange.begin_round(round);
+        exchange.begin({round, 0});
         std::this_thread::sleep_for(std::chrono::microseconds(random.below(200)));
         for (const ClientId peer : graph.neighbours(self)) exchange.send(peer, bytes_of(10));
         const auto deadline = steady_clock::now() + std::chrono::minutes(1);

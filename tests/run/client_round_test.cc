@@ -19,7 +19,7 @@ constexpr std::uint64_t kRound = 7;
 class ScriptedExchange final : public Exchange {
  public:
   ClientId self() const override { return 0; }
-  void begin_round(std::uint64_t) override {}
+  void begin(Moment) override {}
   void send(ClientId, SharedBytes) override {}
   std::vector<Received> receive(std::span<const ClientId> peers, Deadline) override {
     std::vector<Received> received;

@@ -1,0 +1,120 @@
+#include "network/mailbox.h"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+namespace dfrost {
+
+Mailbox::Mailbox(std::size_t clients, MailboxOptions options) : options_(options), gone_(clients, false) {}
+
+void Mailbox::begin(Moment moment) {
+  const std::lock_guard lock(mutex_);
+  assert(moment >= now_ && moment.phase < options_.phases_per_round);
+  if (moment > now_) over_ = false;
+  now_ = moment;
+  const auto first_kept = kept_.lower_bound(moment);
+  for (auto old = kept_.begin(); old != first_kept; ++old) drop(old->second);
+  kept_.erase(kept_.begin(), first_kept);
+}
+
+std::vector<Received> Mailbox::receive(std::span<const ClientId> peers, Exchange::Deadline deadline) {
+  std::vector<Received> received;
+  received.reserve(peers.size());
+  for (const ClientId peer : peers) received.push_back({.sender = peer, .message = nullptr});
+  std::sort(received.begin(), received.end(),
+            [](const Received& a, const Received& b) { return a.sender < b.sender; });
+
+  std::unique_lock lock(mutex_);
+  assert(!over_);
+  changed_.wait_until(lock, deadline, [&] {
+    const auto found = kept_.find(now_);
+    const Letters* letters = found == kept_.end() ? nullptr : &found->second;
+    return std::none_of(received.begin(), received.end(),
+                        [&](const Received& one) { return is_waiting_for(one.sender, letters); });
+  });
+  over_ = true;
+  Letters letters = std::move(kept_[now_]);
+  kept_.erase(now_);
+  for (Received& one : received) take(letters, one);
+  drop(letters);
+  return received;
+}
+
+void Mailbox::deliver(ClientId sender, Moment moment, SharedBytes message) {
+  assert(message != nullptr);
+  if (message->size() > options_.message_limit_bytes) message = nullptr;
+  const std::lock_guard lock(mutex_);
+  keep(sender, moment, std::move(message));
+}
+
+void Mailbox::refuse(ClientId sender, Moment moment) {
+  const std::lock_guard lock(mutex_);
+  keep(sender, moment, nullptr);
+}
+
+void Mailbox::mark_gone(ClientId peer) {
+  const std::lock_guard lock(mutex_);
+  assert(peer < gone_.size());
+  gone_[peer] = true;
+  changed_.notify_one();
+}
+
+void Mailbox::mark_back(ClientId peer) {
+  const std::lock_guard lock(mutex_);
+  assert(peer < gone_.size());
+  gone_[peer] = false;
+}
+
+ExchangeCounts Mailbox::counts() const {
+  const std::lock_guard lock(mutex_);
+  return counts_;
+}
+
+// That a refused message came is kept too: its sender need not be waited for, and can be named.
+void Mailbox::keep(ClientId sender, Moment moment, SharedBytes message) {
+  if (sender >= gone_.size()) {
+    ++counts_.unexpected;
+  } else if (moment < now_ || (moment == now_ && over_)) {
+    ++counts_.late;
+  } else if (moment.round - now_.round > options_.rounds_ahead || moment.phase >= options_.phases_per_round) {
+    ++counts_.early;
+  } else if (const auto [place, is_first] = kept_[moment].try_emplace(sender, std::move(message));
+             !is_first) {
+    ++counts_.repeated;
+  } else {
+    if (place->second == nullptr) ++counts_.too_large;
+    changed_.notify_one();  // nobody but the owner waits
+  }
+}
+
+// Hands over what came of one sender, or says why nothing did.
+void Mailbox::take(Letters& letters, Received& received) {
+  const auto found = letters.find(received.sender);
+  if (found == letters.end()) {
+    received.absence = gone_[received.sender] ? Absence::gone : Absence::deadline;
+  } else {
+    received.message = std::move(found->second);
+    if (!received.arrived()) received.absence = Absence::refused;
+    letters.erase(found);
+  }
+  if (received.arrived()) {
+    ++counts_.received_messages;
+    counts_.received_bytes += received.message->size();
+  } else {
+    ++counts_.missing;
+  }
+}
+
+// What nobody asked for; refused ones were counted when they came.
+void Mailbox::drop(const Letters& letters) {
+  counts_.unexpected += static_cast<std::uint64_t>(std::count_if(
+      letters.begin(), letters.end(), [](const auto& letter) { return letter.second != nullptr; }));
+}
+
+bool Mailbox::is_waiting_for(ClientId peer, const Letters* letters) const {
+  const bool came = letters != nullptr && letters->contains(peer);
+  return !came && !gone_[peer];
+}
+
+}  // namespace dfrost
