@@ -8,6 +8,7 @@
 
 #include "base/random.h"
 #include "base/thread_pool.h"
+#include "network/mailbox_depth.h"
 #include "network/topology.h"
 
 namespace dfrost {
@@ -181,7 +182,7 @@ TEST(InProcessExchange, BringsPeersThatRunFreelyThroughTheirRounds) {
   constexpr std::size_t kClients = 8;
   constexpr std::uint64_t kRounds = 50;
   const Topology topology({.kind = TopologyKind::ring}, kClients, 3);
-  InProcessNetwork network(kClients, {.rounds_ahead = kRounds});
+  InProcessNetwork network(kClients, {.rounds_ahead = rounds_ahead(topology, {})});
   std::vector<std::thread> peers;
   for (ClientId self = 0; self < kClients; ++self) {
     peers.emplace_back([&, self] {
