@@ -1,6 +1,5 @@
 // The encoder's arithmetic in fp32: matrix products by oneDNN over weights packed once, the rest by
-// vector_ops. Bf16Ops has the same members over AMX tiles; the encoder is written once, over either. Every
-// call runs on the calling thread alone; parallelism is over images, outside. Const objects may be shared.
+// vector_ops. What each member computes is said in encoder_ops.h.
 #pragma once
 
 #include <memory>
@@ -9,18 +8,17 @@
 #include "dfrost/matrix_view.h"
 #include "kernels/attention.h"
 #include "kernels/buffer.h"
+#include "kernels/encoder_ops.h"
 
 namespace dfrost {
 
 struct Fp32Ops {
-  // Activations [rows, cols] as the left side of a product, and the other stored forms. In fp32 all of them
-  // are plain row-major matrices; the names say what each is for.
+  // In fp32 all of them are plain row-major matrices; the names say what each is for.
   using Operand = Matrix<float>;
   using Rows = Matrix<float>;
   using Factors = Matrix<float>;
   using Probabilities = Matrix<float>;  // [images·heads·tokens, tokens]
 
-  // A frozen matrix [outputs, inputs], packed so that products compute a·matrixᵀ.
   class Weights {
    public:
     Weights();
@@ -47,23 +45,20 @@ struct Fp32Ops {
   static void normalize_backward(MatrixView<const float> d, const Operand& normalized,
                                  std::span<const float> inverse_std, MatrixView<float> dx);
   static void pack(MatrixView<const float> x, Operand& out);
-  // out's row i is in's row rows[i].
   static void select_rows(const Operand& in, std::span<const std::size_t> rows, Operand& out);
 
   static void product(const Operand& a, const Weights& w, std::span<const float> bias, MatrixView<float> out);
   static void product_add(const Operand& a, const Weights& w, std::span<const float> bias,
                           MatrixView<float> out);
   static void product_rows(const Operand& a, const Weights& w, std::span<const float> bias, Rows& out);
-  // h = a·Wᵀ + bias; out = gelu(h); *derivative = gelu'(h) where it is not null.
   static void product_gelu(const Operand& a, const Weights& w, std::span<const float> bias, Operand& out,
                            Factors* derivative);
-  // out = (a·Wᵀ) ∘ factors.
   static void product_times(const Operand& a, const Weights& w, const Factors& factors, Operand& out);
 
-  // qkv [rows, 3·width]: queries, keys, values; out [rows, width].
   static void attention(const Rows& qkv, const AttentionShape& shape, Operand& out, Probabilities* saved);
   static void attention_backward(const Rows& qkv, const Probabilities& saved, const Rows& d_out,
                                  const AttentionShape& shape, Operand& d_qkv);
 };
+static_assert(EncoderOps<Fp32Ops>);
 
 }  // namespace dfrost

@@ -116,6 +116,7 @@ void Fp32Ops::Weights::multiply(MatrixView<const float> a, std::span<const float
   const OneDnnSection section;
   const auto& product =
       packed_->product({a.rows(), a.stride(), out.stride(), !bias.empty(), accumulate}, inputs_, outputs_);
+  // oneDNN has no memory that is only read; what it is told to be a source it does not write.
   const auto wrap = [](const memory::desc& desc, const void* data) {
     return memory(desc, cpu_engine(), const_cast<void*>(data));
   };

@@ -7,6 +7,7 @@
 
 #include "base/repeated_work.h"
 #include "kernels/buffer.h"
+#include "kernels/encoder_ops.h"
 
 namespace dfrost {
 
@@ -15,7 +16,7 @@ struct ProductShapes {
 };
 
 // GFLOP/s of `threads` threads that each multiply by one shared packed matrix for about `seconds`.
-template <class Ops>
+template <ProductOps Ops>
 double measure_product_gflops(const ProductShapes& shape, std::size_t threads, double seconds) {
   Matrix<float> matrix(shape.outputs, shape.inputs), activations(shape.rows, shape.inputs);
   // Plain small numbers: denormals or NaNs would be slower, zeros might be faster.
