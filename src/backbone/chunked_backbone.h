@@ -7,7 +7,7 @@
 #include <cassert>
 
 #include "backbone/encoder.h"
-#include "backbone/scratch_pool.h"
+#include "backbone/spare_scratch.h"
 #include "base/thread_pool.h"
 #include "dfrost/error.h"
 #include "kernels/onednn_section.h"
@@ -183,7 +183,7 @@ class ChunkedBackbone final : public Backbone {
   Encoder<Ops> encoder_;
   Precision precision_;
   std::vector<LinearWeights> heads_;
-  mutable ScratchPool<ChunkTape<Ops>> scratch_;  // of forward passes that keep nothing
+  mutable SpareScratch<ChunkTape<Ops>> scratch_;  // of forward passes that keep nothing
 };
 
 }  // namespace dfrost

@@ -10,19 +10,19 @@
 namespace dfrost {
 
 template <typename T>
-class ScratchPool {
+class SpareScratch {
  public:
   // Gives its object back when it goes.
   class Loan {
    public:
-    Loan(ScratchPool& pool, std::unique_ptr<T> object) : pool_(&pool), object_(std::move(object)) {}
-    ~Loan() { pool_->give_back(std::move(object_)); }
+    Loan(SpareScratch& owner, std::unique_ptr<T> object) : owner_(&owner), object_(std::move(object)) {}
+    ~Loan() { owner_->give_back(std::move(object_)); }
     Loan(const Loan&) = delete;
     Loan& operator=(const Loan&) = delete;
     T& operator*() const { return *object_; }
 
    private:
-    ScratchPool* pool_;
+    SpareScratch* owner_;
     std::unique_ptr<T> object_;
   };
 
