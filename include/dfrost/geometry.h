@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 
 namespace dfrost {
 
@@ -15,6 +16,7 @@ struct Geometry {
   std::size_t special_tokens = 1;  // 1: CLS; 2: CLS and DeiT's distillation token
   std::size_t classes = 0;         // of the checkpoint's own head; 0 when it has none
   float layer_norm_epsilon = 1e-6f;
+  std::string_view architecture = "vit";  // a name in the table of architectures; static storage
 
   std::size_t patches() const { return (image_size / patch_size) * (image_size / patch_size); }
   std::size_t patch_values() const { return 3 * patch_size * patch_size; }

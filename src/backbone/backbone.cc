@@ -3,13 +3,10 @@
 #include <fmt/format.h>
 
 #include "backbone/checkpoint.h"
-#include "backbone/make_backbone.h"
 #include "backbone/weights.h"
 #include "base/thread_pool.h"
 #include "dfrost/error.h"
-#include "kernels/bf16_ops.h"
 #include "kernels/cpu.h"
-#include "kernels/fp32_ops.h"
 
 namespace dfrost {
 
@@ -46,17 +43,8 @@ std::unique_ptr<Backbone> load_backbone(const std::filesystem::path& path, const
 }
 
 std::unique_ptr<Backbone> make_backbone(const WeightSource& source, const BackboneOptions& options) {
-  ThreadPool threads;
-  switch (resolve_precision(options.precision)) {
-    case Precision::bf16: return make_bf16_backbone(source, options.training, &threads);
-    default: return make_fp32_backbone(source, options.training, &threads);
-  }
-}
-
-double measure_product_gflops_in(Precision precision, const ProductShapes& shape, std::size_t threads,
-                                 double seconds) {
-  if (precision == Precision::bf16) return measure_product_gflops<Bf16Ops>(shape, threads, seconds);
-  return measure_product_gflops<Fp32Ops>(shape, threads, seconds);
+  ThreadPool threads;  // to pack the blocks side by side; a step brings its own
+  return source.make_backbone(resolve_precision(options.precision), options.training, &threads);
 }
 
 }  // namespace dfrost

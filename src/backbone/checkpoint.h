@@ -1,7 +1,7 @@
 // A pretrained vision transformer on disk, whoever saved it: safetensors (whole or sharded) or a PyTorch
 // state dict, named as Hugging Face, timm or torchvision name it. Opening checks every tensor's name, shape
-// and type and reads none of them; a tensor that is missing, mis-shaped, or has no place in a plain ViT is an
-// Error naming it. Reading is thread-safe.
+// and type and reads none of them; a tensor that is missing, mis-shaped, or has no place in its architecture
+// is an Error naming it. Reading is thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -29,6 +29,8 @@ struct CheckpointOptions {
 
 class Checkpoint : public WeightSource {
  public:
+  // In the form of its architecture: VitWeights, where geometry().architecture is "vit".
+  virtual const WeightSource& weights() const = 0;
   virtual Family family() const = 0;
   virtual const Preprocessing& preprocessing() const = 0;
   virtual const std::string& preprocessing_origin() const = 0;      // the file or the rule that it comes from

@@ -153,6 +153,7 @@ Preprocessing parse_pretrained_cfg(const Json& object) {
   const Json* share = find(object, "crop_pct");
   const double crop_share = share == nullptr ? 0.875 : real(*share, "crop_pct");
   if (!(crop_share > 0.1 && crop_share <= 1)) unsupported("crop_pct", share->dump(), "between 0.1 and 1");
+  // Rounded down, as timm does it: one pixel more would be another picture.
   how.resize = static_cast<std::size_t>(std::floor(static_cast<double>(how.crop) / crop_share));
   const Json* mode = find(object, "crop_mode");
   const std::string crop_mode = mode == nullptr ? "center" : text(*mode, "crop_mode");

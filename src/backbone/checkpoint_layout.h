@@ -10,8 +10,9 @@
 
 #include "backbone/checkpoint_config.h"
 #include "backbone/naming.h"
+#include "backbone/tensor_inventory.h"
 #include "backbone/tensor_store.h"
-#include "backbone/weights.h"
+#include "dfrost/geometry.h"
 
 namespace dfrost {
 
@@ -24,8 +25,21 @@ struct CheckpointLayout {
   std::set<TensorType> types;  // of the tensors that are read
 };
 
-// `heads` 0: from the config, else width / 64. Throws Error naming the tensor and what was expected.
+// By the architecture that the names tell. `heads` 0: as that architecture finds it; a plain ViT's from the
+// config, else width / 64. Throws Error naming the tensor and what was expected.
 CheckpointLayout infer_layout(const TensorDescriptions& tensors, const CheckpointConfig& config,
                               std::size_t heads);
+
+// --- steps of infer_layout that architectures share ---
+
+[[noreturn]] void refuse_layout(const std::string& message, std::string hint = {});  // data_loss
+
+void infer_patch(TensorInventory& inventory, const Naming& naming, Geometry& geometry);
+// The image size, from an embedding for each of `leading` tokens and then for each patch of a square.
+void infer_positions(TensorInventory& inventory, const Naming& naming, std::size_t leading,
+                     Geometry& geometry);
+void infer_mlp_width(TensorInventory& inventory, const Naming& naming, Geometry& geometry);
+void infer_classes(TensorInventory& inventory, CheckpointLayout& layout);
+void check_against(const CheckpointConfig& config, const Geometry& geometry);
 
 }  // namespace dfrost

@@ -1,15 +1,19 @@
-// A Backbone over an Encoder: cuts a batch into chunks of a fixed number of images and shares them among
-// threads. The cut never depends on the threads, and gradients are summed in the order of the images, so
-// neither does any result.
+// A Backbone over an architecture's encoder: cuts a batch into chunks of a fixed number of images and shares
+// them among threads. The cut never depends on the threads, and gradients are summed in the order of the
+// images, so neither does any result.
 #pragma once
 
 #include <algorithm>
-#include <cassert>
+#include <concepts>
+#include <utility>
+#include <vector>
 
-#include "backbone/encoder.h"
 #include "backbone/spare_scratch.h"
+#include "backbone/weights.h"
 #include "base/thread_pool.h"
+#include "dfrost/backbone.h"
 #include "dfrost/error.h"
+#include "kernels/buffer.h"
 #include "kernels/onednn_section.h"
 #include "kernels/small_product.h"
 #include "kernels/vector_ops.h"
@@ -20,11 +24,26 @@ namespace dfrost {
 // batch of 16 keeps two cores busy.
 inline constexpr std::size_t kImagesPerChunk = 8;
 
-template <class Ops>
+// Runs a chunk on the calling thread; shapes as Backbone's, for the chunk's images.
+template <typename E>
+concept ChunkEncoder = requires(const E& encoder, const Batch& chunk, MatrixView<const float> in,
+                                MatrixView<float> out, bool keep, typename E::Tape& tape) {
+  { encoder.geometry() } -> std::same_as<const Geometry&>;
+  { encoder.training() } -> std::same_as<bool>;
+  { encoder.weight_bytes() } -> std::same_as<std::size_t>;
+  encoder.embed(in, out);
+  // The tape is also its work space; only with `keep` does it hold what backward needs.
+  encoder.forward(chunk, out, keep, tape);
+  // The gradient has a row for each prompt of each image, even where the images share their prompts.
+  encoder.backward(in, out, tape);
+};
+
+template <ChunkEncoder Encoder>
 class ChunkedBackbone final : public Backbone {
  public:
-  ChunkedBackbone(const WeightSource& source, Precision precision, bool training, ThreadPool* threads)
-      : encoder_(source, training, threads), precision_(precision), heads_(source.read_heads()) {}
+  // `heads`: the checkpoint's own classifiers, each of the special token of its index; may be fewer.
+  ChunkedBackbone(Encoder encoder, std::vector<LinearWeights> heads, Precision precision)
+      : encoder_(std::move(encoder)), heads_(std::move(heads)), precision_(precision) {}
 
   const Geometry& geometry() const override { return encoder_.geometry(); }
   Precision precision() const override { return precision_; }
@@ -128,7 +147,7 @@ class ChunkedBackbone final : public Backbone {
     std::size_t images = 0;
     std::size_t prompts = 0;
     bool shared = true;
-    std::vector<ChunkTape<Ops>> chunks;
+    std::vector<typename Encoder::Tape> chunks;
   };
 
   struct Chunk {
@@ -180,10 +199,10 @@ class ChunkedBackbone final : public Backbone {
           "forward: features must be [images·special tokens, width]");
   }
 
-  Encoder<Ops> encoder_;
-  Precision precision_;
+  Encoder encoder_;
   std::vector<LinearWeights> heads_;
-  mutable SpareScratch<ChunkTape<Ops>> scratch_;  // of forward passes that keep nothing
+  Precision precision_;
+  mutable SpareScratch<typename Encoder::Tape> scratch_;  // of forward passes that keep nothing
 };
 
 }  // namespace dfrost

@@ -5,7 +5,7 @@ namespace dfrost {
 void fold_norm(const NormWeights& norm, LinearWeights& linear) {
   for (std::size_t o = 0; o < linear.outputs; ++o) {
     float* row = linear.weight.data() + o * linear.inputs;
-    double shift = 0;
+    double shift = 0;  // once per model, so it may as well be exact
     for (std::size_t i = 0; i < linear.inputs; ++i) {
       shift += static_cast<double>(row[i]) * norm.shift[i];
       row[i] *= norm.scale[i];

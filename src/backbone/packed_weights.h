@@ -7,8 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "backbone/weights.h"
+#include "backbone/vit_weights.h"
 #include "kernels/buffer.h"
+#include "kernels/encoder_ops.h"
 
 namespace dfrost {
 
@@ -21,7 +22,7 @@ LinearWeights take_outputs(const LinearWeights& linear, std::size_t first, std::
 
 Matrix<float> transpose(MatrixView<const float> matrix);
 
-template <class Ops>
+template <EncoderOps Ops>
 struct PackedLinear {
   typename Ops::Weights forward;
   typename Ops::Weights backward;  // only for training
@@ -36,7 +37,7 @@ struct PackedLinear {
   std::size_t bytes() const { return forward.bytes() + backward.bytes() + bias.size() * sizeof(float); }
 };
 
-template <class Ops>
+template <EncoderOps Ops>
 struct PackedMlp {
   PackedLinear<Ops> fc1;  // the norm before it is folded in
   PackedLinear<Ops> fc2;
@@ -50,7 +51,7 @@ struct PackedMlp {
   std::size_t bytes() const { return fc1.bytes() + fc2.bytes(); }
 };
 
-template <class Ops>
+template <EncoderOps Ops>
 struct PackedBlock {
   PackedLinear<Ops> qkv;  // the norm before it is folded in
   PackedLinear<Ops> projection;
@@ -68,7 +69,7 @@ struct PackedBlock {
 
 // The last block: nobody reads its patch and prompt tokens any more, so queries are taken for the special
 // tokens alone, and the rest of the block runs for those.
-template <class Ops>
+template <EncoderOps Ops>
 struct PackedLastBlock {
   PackedLinear<Ops> query;
   PackedLinear<Ops> key_value;

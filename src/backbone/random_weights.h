@@ -1,12 +1,13 @@
-// Seeded random weights in a published geometry, for benchmarks and tests where no checkpoint is at hand.
-// Every tensor has its own random stream: a piece is the same whatever was read before it, on every machine.
+// Seeded random weights of a plain vision transformer in a published geometry, for benchmarks and tests where
+// no checkpoint is at hand. Every tensor has its own random stream: a piece is the same whatever was read
+// before it, on every machine.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "backbone/weights.h"
+#include "backbone/vit_weights.h"
 #include "base/random.h"
 
 namespace dfrost {
@@ -17,7 +18,7 @@ std::vector<std::string> model_names();
 // Throws (invalid_argument, with the nearest name as a hint) for an unknown name.
 Geometry geometry_of_model(std::string_view name);
 
-class RandomWeights : public WeightSource {
+class RandomWeights : public VitWeights {
  public:
   RandomWeights(const Geometry& geometry, Seed seed);
 

@@ -1,12 +1,12 @@
-// The encoder as a textbook writes it, one image at a time, in any type: every token through every block,
-// norms with their affine parts, nothing folded, packed or skipped. Slow; what Encoder must agree with, and
-// in double the ground for finite differences.
+// The plain transformer encoder as a textbook writes it, one image at a time, in any type: every token
+// through every block, norms with their affine parts, nothing folded, packed or skipped. Slow; what
+// VitEncoder must agree with, and in double the ground for finite differences.
 #pragma once
 
 #include <span>
 #include <vector>
 
-#include "backbone/weights.h"
+#include "backbone/vit_weights.h"
 #include "kernels/attention.h"
 #include "kernels/reference.h"
 
@@ -15,7 +15,7 @@ namespace dfrost {
 template <typename T>
 class ReferenceEncoder {
  public:
-  explicit ReferenceEncoder(const WeightSource& source)
+  explicit ReferenceEncoder(const VitWeights& source)
       : geometry_(source.geometry()), stem_(source.read_stem()), final_norm_(source.read_final_norm()) {
     for (std::size_t i = 0; i < geometry_.depth; ++i) blocks_.push_back(source.read_block(i));
   }

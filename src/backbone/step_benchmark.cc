@@ -5,13 +5,15 @@
 #include <optional>
 #include <vector>
 
+#include "backbone/architecture.h"
 #include "backbone/chunked_backbone.h"
-#include "backbone/flops.h"
-#include "backbone/make_backbone.h"
 #include "base/random.h"
 #include "base/repeated_work.h"
 #include "base/thread_pool.h"
 #include "dfrost/error.h"
+#include "kernels/bf16_ops.h"
+#include "kernels/fp32_ops.h"
+#include "kernels/peak.h"
 
 namespace dfrost {
 namespace {
@@ -63,6 +65,13 @@ double steps_per_second(std::vector<Client>& clients, double seconds,
                          [&](std::size_t i) { return [&step, &client = clients[i]] { step(client); }; });
 }
 
+double measure_product_gflops_in(Precision precision, const ProductShapes& shape, std::size_t threads,
+                                 double seconds) {
+  if (precision == Precision::bf16) return measure_product_gflops<Bf16Ops>(shape, threads, seconds);
+  return measure_product_gflops<Fp32Ops>(shape, threads, seconds);
+}
+
+// Over the matrices that are most of any transformer's work: queries, keys and values at once, and the MLP's.
 double measure_peak(const Backbone& backbone, const StepBenchmarkOptions& options, std::size_t threads) {
   const Geometry& g = backbone.geometry();
   const std::size_t rows = kImagesPerChunk * g.tokens(options.prompts);
@@ -109,8 +118,8 @@ StepBenchmark benchmark_step(const Backbone& backbone, const StepBenchmarkOption
       images * steps_per_second(clients, options.seconds, [](Client& client) { client.forward(false); });
   result.gemm_peak_gflops = std::max(before, measure_peak(backbone, options, result.threads));
 
-  const double forward = 1e-9 * forward_flops(backbone.geometry(), options.prompts);
-  const double backward = 1e-9 * backward_flops(backbone.geometry(), options.prompts);
+  const auto flops = architecture_of(backbone.geometry()).flops(backbone.geometry(), options.prompts);
+  const double forward = 1e-9 * flops.forward, backward = 1e-9 * flops.backward;
   result.gflops_train = result.images_per_second_train * (forward + backward);
   result.gflops_forward = result.images_per_second_forward * forward;
   result.fraction_of_peak = result.gflops_train / result.gemm_peak_gflops;

@@ -1,13 +1,18 @@
-// The weights of a frozen vision transformer in one canonical form, whatever file they came from.
-// A source hands them out piece by piece as fp32, so that packing a model never holds two copies of it.
+// Where the weights of a frozen model come from, whatever its architecture: a checkpoint, or random numbers.
+// A source hands them out piece by piece as fp32, so that packing a model never holds two copies of it; which
+// pieces there are is its architecture's business (vit_weights.h). Reading is thread-safe.
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
+#include "dfrost/backbone.h"
 #include "dfrost/geometry.h"
 
 namespace dfrost {
+
+class ContentHash;
 
 // y = x·weightᵀ + bias, weight [outputs, inputs] row-major.
 struct LinearWeights {
@@ -22,31 +27,15 @@ struct NormWeights {
   std::vector<float> shift;
 };
 
-struct StemWeights {
-  LinearWeights patch;                 // [width, 3·patch²], inputs ordered channel, row, column
-  std::vector<float> special_tokens;   // [special_tokens, width], position embeddings already added
-  std::vector<float> patch_positions;  // [patches, width]
-};
-
-struct BlockWeights {
-  NormWeights norm1;
-  LinearWeights qkv;  // [3·width, width]: all queries, then all keys, then all values
-  LinearWeights projection;
-  NormWeights norm2;
-  LinearWeights fc1;
-  LinearWeights fc2;
-};
-
 class WeightSource {
  public:
   virtual ~WeightSource() = default;
   virtual const Geometry& geometry() const = 0;
-  virtual StemWeights read_stem() const = 0;
-  virtual BlockWeights read_block(std::size_t index) const = 0;
-  virtual NormWeights read_final_norm() const = 0;
-  // The CLS token's head, and the distillation token's where the checkpoint has both (a distilled DeiT
-  // averages them); empty when it has none.
-  virtual std::vector<LinearWeights> read_heads() const = 0;
+  // Packs them for one arithmetic; `precision` is fp32 or bf16, threads may be null.
+  virtual std::unique_ptr<Backbone> make_backbone(Precision precision, bool training,
+                                                  ThreadPool* threads) const = 0;
+  // All that decides what the model computes, in one fixed order.
+  virtual void add_to(ContentHash& hash) const = 0;
 };
 
 }  // namespace dfrost

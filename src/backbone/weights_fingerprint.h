@@ -6,10 +6,15 @@
 #include <string>
 
 #include "backbone/weights.h"
+#include "base/content_hash.h"
 
 namespace dfrost {
 
 // 16 hexadecimal digits. Reads the whole model once.
 std::string weights_fingerprint(const WeightSource& source);
+
+// For an architecture's add_to().
+void add_to_hash(const NormWeights& norm, ContentHash& hash);
+void add_to_hash(const LinearWeights& linear, ContentHash& hash);
 
 }  // namespace dfrost

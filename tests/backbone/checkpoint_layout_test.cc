@@ -5,6 +5,7 @@
 #include "backbone/checkpoint.h"
 #include "backbone/position_embeddings.h"
 #include "backbone/small_checkpoint.h"
+#include "backbone/vit_weights_of.h"
 #include "backbone/weight_memory.h"
 #include "base/file.h"
 #include "support/support.h"
@@ -57,8 +58,8 @@ TEST(CheckpointLayout, AllowsAModelWithoutAClassifierAndWithoutQkvBiases) {
   small.write(folder / "model.safetensors");
   const auto checkpoint = open_checkpoint(folder.path());
   EXPECT_EQ(checkpoint->geometry().classes, 0u);
-  EXPECT_TRUE(checkpoint->read_heads().empty());
-  EXPECT_EQ(checkpoint->read_block(1).qkv.bias, std::vector<float>(192, 0.0f));
+  EXPECT_TRUE(test::vit_weights_of(*checkpoint).read_heads().empty());
+  EXPECT_EQ(test::vit_weights_of(*checkpoint).read_block(1).qkv.bias, std::vector<float>(192, 0.0f));
 }
 
 TEST(CheckpointLayout, NamesAnyTensorThatIsMissing) {
@@ -149,9 +150,9 @@ TEST(CheckpointLayout, WantsToKnowTheHeadsOfAnOddWidth) {
 TEST(CheckpointImageSize, InterpolatesThePositionsAndNothingElse) {
   const test::TemporaryFolder folder;
   SmallCheckpoint().write(folder / "model.safetensors");
-  const auto own = open_checkpoint(folder.path())->read_stem();
+  const auto own = test::vit_weights_of(*open_checkpoint(folder.path())).read_stem();
   const auto checkpoint = open_checkpoint(folder.path(), {.image_size = 20});
-  const auto stem = checkpoint->read_stem();
+  const auto stem = test::vit_weights_of(*checkpoint).read_stem();
   EXPECT_EQ(checkpoint->geometry().patches(), 25u);
   EXPECT_EQ(checkpoint->preprocessing().crop, 20u);
   EXPECT_EQ(stem.patch_positions, interpolate_positions(own.patch_positions, 3, 5, 64));

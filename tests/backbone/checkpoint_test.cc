@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "backbone/vit_weights_of.h"
 #include "base/safetensors.h"
 #include "support/support.h"
 
@@ -11,8 +12,9 @@ namespace {
 
 using Values = std::map<std::string, std::vector<float>>;
 
-// Everything that a source hands out, under the names that checkpoint_oracle.py gives to it.
-Values canonical_weights(const WeightSource& source) {
+// Everything that a checkpoint hands out, under the names that checkpoint_oracle.py gives to it.
+Values canonical_weights(const Checkpoint& checkpoint) {
+  const VitWeights& source = test::vit_weights_of(checkpoint);
   Values all;
   const auto put_linear = [&](const std::string& name, LinearWeights linear) {
     EXPECT_EQ(linear.weight.size(), linear.outputs * linear.inputs) << name;

@@ -1,18 +1,18 @@
-// The body of Encoder<Ops>, included once per arithmetic by the file that instantiates it.
+// The body of VitEncoder<Ops>, included once per arithmetic by the file that instantiates it.
 #pragma once
 
 #include <algorithm>
 #include <cassert>
 
-#include "backbone/encoder.h"
+#include "backbone/vit_encoder.h"
 #include "base/thread_pool.h"
 #include "kernels/few_query_attention.h"
 #include "kernels/vector_ops.h"
 
 namespace dfrost {
 
-template <class Ops>
-void ChunkTape<Ops>::lay_out(const Geometry& geometry, std::size_t images, std::size_t prompt_count) {
+template <EncoderOps Ops>
+void VitTape<Ops>::lay_out(const Geometry& geometry, std::size_t images, std::size_t prompt_count) {
   shape = {images, geometry.tokens(prompt_count), geometry.heads, geometry.head_size()};
   prompts = prompt_count;
   special_rows.clear();
@@ -24,14 +24,15 @@ void ChunkTape<Ops>::lay_out(const Geometry& geometry, std::size_t images, std::
   }
 }
 
-template <class Ops>
-Encoder<Ops>::Encoder(const WeightSource& source, bool training, ThreadPool* threads)
+template <EncoderOps Ops>
+VitEncoder<Ops>::VitEncoder(const VitWeights& source, bool training, ThreadPool* threads)
     : geometry_(source.geometry()), training_(training), blocks_(geometry_.depth - 1) {
   auto stem = source.read_stem();
   patch_ = {stem.patch, false};
   special_tokens_ = std::move(stem.special_tokens);
   patch_positions_ = std::move(stem.patch_positions);
   final_norm_ = source.read_final_norm();
+  // Packing the blocks is most of the time until a model is ready, and none waits for another.
   const auto pack_block = [&](std::size_t i, std::size_t) {
     if (i + 1 == geometry_.depth) {
       last_ = {source.read_block(i), training};
@@ -46,15 +47,15 @@ Encoder<Ops>::Encoder(const WeightSource& source, bool training, ThreadPool* thr
   }
 }
 
-template <class Ops>
-std::size_t Encoder<Ops>::weight_bytes() const {
+template <EncoderOps Ops>
+std::size_t VitEncoder<Ops>::weight_bytes() const {
   std::size_t bytes = patch_.bytes() + last_.bytes();
   for (const auto& block : blocks_) bytes += block.bytes();
   return bytes + (special_tokens_.size() + patch_positions_.size()) * sizeof(float);
 }
 
-template <class Ops>
-void Encoder<Ops>::embed(MatrixView<const float> pixels, MatrixView<float> patches) const {
+template <EncoderOps Ops>
+void VitEncoder<Ops>::embed(MatrixView<const float> pixels, MatrixView<float> patches) const {
   thread_local typename Ops::Operand packed;
   Ops::pack(pixels, packed);
   Ops::product(packed, patch_.forward, patch_.bias, patches);
@@ -65,8 +66,8 @@ void Encoder<Ops>::embed(MatrixView<const float> pixels, MatrixView<float> patch
   }
 }
 
-template <class Ops>
-void Encoder<Ops>::gather_tokens(const Batch& chunk, ChunkTape<Ops>& tape) const {
+template <EncoderOps Ops>
+void VitEncoder<Ops>::gather_tokens(const Batch& chunk, VitTape<Ops>& tape) const {
   const std::size_t patches = geometry_.patches(), width = geometry_.width;
   tape.x.resize(tape.shape.rows(), width);
   auto row = tape.x.data();
@@ -80,9 +81,9 @@ void Encoder<Ops>::gather_tokens(const Batch& chunk, ChunkTape<Ops>& tape) const
   }
 }
 
-template <class Ops>
-void Encoder<Ops>::forward(const Batch& chunk, MatrixView<float> features, bool keep,
-                           ChunkTape<Ops>& tape) const {
+template <EncoderOps Ops>
+void VitEncoder<Ops>::forward(const Batch& chunk, MatrixView<float> features, bool keep,
+                              VitTape<Ops>& tape) const {
   tape.lay_out(geometry_, chunk.images, chunk.prompts_per_image);
   tape.blocks.resize(keep ? blocks_.size() : std::min<std::size_t>(1, blocks_.size()));
   gather_tokens(chunk, tape);
@@ -93,9 +94,9 @@ void Encoder<Ops>::forward(const Batch& chunk, MatrixView<float> features, bool 
   forward_final_norm(features, tape);
 }
 
-template <class Ops>
-void Encoder<Ops>::forward_block(const PackedBlock<Ops>& block, bool keep, BlockTape<Ops>& saved,
-                                 ChunkTape<Ops>& tape) const {
+template <EncoderOps Ops>
+void VitEncoder<Ops>::forward_block(const PackedBlock<Ops>& block, bool keep, VitBlockTape<Ops>& saved,
+                                    VitTape<Ops>& tape) const {
   const float epsilon = geometry_.layer_norm_epsilon;
   saved.inverse_std1.resize(tape.x.rows());
   saved.inverse_std2.resize(tape.x.rows());
@@ -109,8 +110,8 @@ void Encoder<Ops>::forward_block(const PackedBlock<Ops>& block, bool keep, Block
   Ops::product_add(tape.hidden, block.mlp.fc2.forward, block.mlp.fc2.bias, tape.x);
 }
 
-template <class Ops>
-void Encoder<Ops>::forward_last(bool keep, ChunkTape<Ops>& tape) const {
+template <EncoderOps Ops>
+void VitEncoder<Ops>::forward_last(bool keep, VitTape<Ops>& tape) const {
   auto& saved = tape.last;
   const float epsilon = geometry_.layer_norm_epsilon;
   const std::size_t rows = tape.x.rows(), specials = tape.special_rows.size(), width = geometry_.width;
@@ -139,8 +140,8 @@ void Encoder<Ops>::forward_last(bool keep, ChunkTape<Ops>& tape) const {
   Ops::product_add(tape.hidden, last_.mlp.fc2.forward, last_.mlp.fc2.bias, tape.special);
 }
 
-template <class Ops>
-void Encoder<Ops>::forward_final_norm(MatrixView<float> features, ChunkTape<Ops>& tape) const {
+template <EncoderOps Ops>
+void VitEncoder<Ops>::forward_final_norm(MatrixView<float> features, VitTape<Ops>& tape) const {
   auto& saved = tape.last;
   saved.final_normalized.resize(tape.special.rows(), geometry_.width);
   saved.final_inverse_std.resize(tape.special.rows());
@@ -152,9 +153,9 @@ void Encoder<Ops>::forward_final_norm(MatrixView<float> features, ChunkTape<Ops>
   }
 }
 
-template <class Ops>
-void Encoder<Ops>::backward(MatrixView<const float> d_features, MatrixView<float> d_prompts,
-                            ChunkTape<Ops>& tape) const {
+template <EncoderOps Ops>
+void VitEncoder<Ops>::backward(MatrixView<const float> d_features, MatrixView<float> d_prompts,
+                               VitTape<Ops>& tape) const {
   assert(training_ && tape.blocks.size() == blocks_.size());
   backward_final_norm(d_features, tape);
   backward_last(tape);
@@ -173,8 +174,8 @@ void Encoder<Ops>::backward(MatrixView<const float> d_features, MatrixView<float
   }
 }
 
-template <class Ops>
-void Encoder<Ops>::backward_final_norm(MatrixView<const float> d_features, ChunkTape<Ops>& tape) const {
+template <EncoderOps Ops>
+void VitEncoder<Ops>::backward_final_norm(MatrixView<const float> d_features, VitTape<Ops>& tape) const {
   auto& d = tape.special_wide;
   for (std::size_t r = 0; r < d.rows(); ++r) {
     for (std::size_t c = 0; c < d.cols(); ++c) d.row(r)[c] = d_features(r, c) * final_norm_.scale[c];
@@ -183,8 +184,8 @@ void Encoder<Ops>::backward_final_norm(MatrixView<const float> d_features, Chunk
   normalize_rows_backward(d, tape.last.final_normalized, tape.last.final_inverse_std, tape.special);
 }
 
-template <class Ops>
-void Encoder<Ops>::backward_last(ChunkTape<Ops>& tape) const {
+template <EncoderOps Ops>
+void VitEncoder<Ops>::backward_last(VitTape<Ops>& tape) const {
   auto& saved = tape.last;
   const std::size_t rows = tape.shape.rows(), width = geometry_.width;
   tape.wide.resize(rows, width);
@@ -212,34 +213,36 @@ void Encoder<Ops>::backward_last(ChunkTape<Ops>& tape) const {
   Ops::normalize_backward(tape.wide, saved.normalized1, saved.inverse_std1, tape.x);
 }
 
-template <class Ops>
-void Encoder<Ops>::backward_mlp(const PackedMlp<Ops>& mlp, const typename Ops::Factors& gelu_derivative,
-                                const typename Ops::Operand& normalized, std::span<const float> inverse_std,
-                                Matrix<float>& d, Matrix<float>& wide, ChunkTape<Ops>& tape) const {
+template <EncoderOps Ops>
+void VitEncoder<Ops>::backward_mlp(const PackedMlp<Ops>& mlp, const typename Ops::Factors& gelu_derivative,
+                                   const typename Ops::Operand& normalized,
+                                   std::span<const float> inverse_std, Matrix<float>& d, Matrix<float>& wide,
+                                   VitTape<Ops>& tape) const {
   Ops::pack(d, tape.packed);
   Ops::product_times(tape.packed, mlp.fc2.backward, gelu_derivative, tape.hidden);
   Ops::product(tape.hidden, mlp.fc1.backward, {}, wide);
   Ops::normalize_backward(wide, normalized, inverse_std, d);
 }
 
-template <class Ops>
-void Encoder<Ops>::backward_attention(const PackedBlock<Ops>& block, const BlockTape<Ops>& saved,
-                                      ChunkTape<Ops>& tape) const {
+template <EncoderOps Ops>
+void VitEncoder<Ops>::backward_attention(const PackedBlock<Ops>& block, const VitBlockTape<Ops>& saved,
+                                         VitTape<Ops>& tape) const {
   Ops::pack(tape.x, tape.packed);
   Ops::product_rows(tape.packed, block.projection.backward, {}, tape.d_attended);
   Ops::attention_backward(saved.qkv, saved.probabilities, tape.d_attended, tape.shape, tape.d_qkv);
 }
 
-template <class Ops>
-void Encoder<Ops>::backward_first_norm(const PackedBlock<Ops>& block, const BlockTape<Ops>& saved,
-                                       ChunkTape<Ops>& tape) const {
+template <EncoderOps Ops>
+void VitEncoder<Ops>::backward_first_norm(const PackedBlock<Ops>& block, const VitBlockTape<Ops>& saved,
+                                          VitTape<Ops>& tape) const {
   Ops::product(tape.d_qkv, block.qkv.backward, {}, tape.wide);
   Ops::normalize_backward(tape.wide, saved.normalized1, saved.inverse_std1, tape.x);
 }
 
-template <class Ops>
-void Encoder<Ops>::backward_first_norm_of_prompts(const PackedBlock<Ops>& block, const BlockTape<Ops>& saved,
-                                                  MatrixView<float> d_prompts, ChunkTape<Ops>& tape) const {
+template <EncoderOps Ops>
+void VitEncoder<Ops>::backward_first_norm_of_prompts(const PackedBlock<Ops>& block,
+                                                     const VitBlockTape<Ops>& saved,
+                                                     MatrixView<float> d_prompts, VitTape<Ops>& tape) const {
   const auto& rows = tape.prompt_rows;
   std::vector<float> inverse_std(rows.size());
   for (std::size_t r = 0; r < rows.size(); ++r) {

@@ -1,5 +1,5 @@
-// The transformer encoder over a chunk of images, forward and backward to the prompts, written by hand for
-// this one architecture (pre-norm blocks, exact GELU) and over one arithmetic, `Ops`: Fp32Ops or Bf16Ops.
+// The plain transformer encoder over a chunk of images, forward and backward to the prompts, written by hand
+// for this one architecture (pre-norm blocks, exact GELU) and over one arithmetic, `Ops`: Fp32Ops or Bf16Ops.
 // Exact savings: no weight gradients; the last block runs for the special tokens alone; the first block's
 // input gradient is taken for the prompt tokens alone. Runs on the calling thread.
 #pragma once
@@ -7,18 +7,19 @@
 #include <vector>
 
 #include "backbone/packed_weights.h"
-#include "backbone/weights.h"
+#include "backbone/vit_weights.h"
 #include "dfrost/backbone.h"
 #include "kernels/attention.h"
 #include "kernels/buffer.h"
+#include "kernels/encoder_ops.h"
 
 namespace dfrost {
 
 class ThreadPool;
 
 // What one block's forward pass leaves for its backward pass.
-template <class Ops>
-struct BlockTape {
+template <EncoderOps Ops>
+struct VitBlockTape {
   typename Ops::Operand normalized1, normalized2;
   std::vector<float> inverse_std1, inverse_std2;
   typename Ops::Rows qkv;
@@ -26,8 +27,8 @@ struct BlockTape {
   typename Ops::Factors gelu_derivative;
 };
 
-template <class Ops>
-struct LastBlockTape {
+template <EncoderOps Ops>
+struct VitLastBlockTape {
   typename Ops::Operand normalized1, normalized2;
   std::vector<float> inverse_std1, inverse_std2;
   Matrix<float> query, key_value, probabilities;
@@ -37,13 +38,14 @@ struct LastBlockTape {
 };
 
 // One chunk under way: its shape, what is saved, and room to work in.
-template <class Ops>
-struct ChunkTape {
+template <EncoderOps Ops>
+struct VitTape {
   AttentionShape shape;
   std::size_t prompts = 0;
   std::vector<std::size_t> special_rows, prompt_rows;
-  std::vector<BlockTape<Ops>> blocks;  // all but the last; just one, used again and again, if nothing is kept
-  LastBlockTape<Ops> last;
+  std::vector<VitBlockTape<Ops>>
+      blocks;  // all but the last; just one, used again and again, if nothing is kept
+  VitLastBlockTape<Ops> last;
 
   Matrix<float> x;        // the residual stream [images·tokens, width]; on the way back its gradient
   Matrix<float> special;  // the same for the special tokens of the last block [images·special_tokens, width]
@@ -54,40 +56,42 @@ struct ChunkTape {
   void lay_out(const Geometry& geometry, std::size_t images, std::size_t prompt_count);
 };
 
-template <class Ops>
-class Encoder {
+template <EncoderOps Ops>
+class VitEncoder {
  public:
-  Encoder(const WeightSource& source, bool training, ThreadPool* threads);
+  using Tape = VitTape<Ops>;
+
+  VitEncoder(const VitWeights& source, bool training, ThreadPool* threads);
 
   const Geometry& geometry() const { return geometry_; }
   bool training() const { return training_; }
   std::size_t weight_bytes() const;
 
-  // See Backbone, whose chunks these are.
+  // See ChunkEncoder.
   void embed(MatrixView<const float> pixels, MatrixView<float> patches) const;
-  void forward(const Batch& chunk, MatrixView<float> features, bool keep, ChunkTape<Ops>& tape) const;
+  void forward(const Batch& chunk, MatrixView<float> features, bool keep, VitTape<Ops>& tape) const;
   // d_prompts [images·prompts, width], one gradient per image even where the prompts are shared.
-  void backward(MatrixView<const float> d_features, MatrixView<float> d_prompts, ChunkTape<Ops>& tape) const;
+  void backward(MatrixView<const float> d_features, MatrixView<float> d_prompts, VitTape<Ops>& tape) const;
 
  private:
-  void gather_tokens(const Batch& chunk, ChunkTape<Ops>& tape) const;
-  void forward_block(const PackedBlock<Ops>& block, bool keep, BlockTape<Ops>& saved,
-                     ChunkTape<Ops>& tape) const;
-  void forward_last(bool keep, ChunkTape<Ops>& tape) const;
-  void forward_final_norm(MatrixView<float> features, ChunkTape<Ops>& tape) const;
-  void backward_final_norm(MatrixView<const float> d_features, ChunkTape<Ops>& tape) const;
-  void backward_last(ChunkTape<Ops>& tape) const;
+  void gather_tokens(const Batch& chunk, VitTape<Ops>& tape) const;
+  void forward_block(const PackedBlock<Ops>& block, bool keep, VitBlockTape<Ops>& saved,
+                     VitTape<Ops>& tape) const;
+  void forward_last(bool keep, VitTape<Ops>& tape) const;
+  void forward_final_norm(MatrixView<float> features, VitTape<Ops>& tape) const;
+  void backward_final_norm(MatrixView<const float> d_features, VitTape<Ops>& tape) const;
+  void backward_last(VitTape<Ops>& tape) const;
   // The first half of a block's backward pass, from its end to before its MLP; d is taken and given back.
   void backward_mlp(const PackedMlp<Ops>& mlp, const typename Ops::Factors& gelu_derivative,
                     const typename Ops::Operand& normalized, std::span<const float> inverse_std,
-                    Matrix<float>& d, Matrix<float>& wide, ChunkTape<Ops>& tape) const;
+                    Matrix<float>& d, Matrix<float>& wide, VitTape<Ops>& tape) const;
   // The second half up to the gradient of queries, keys and values, in tape.d_qkv.
-  void backward_attention(const PackedBlock<Ops>& block, const BlockTape<Ops>& saved,
-                          ChunkTape<Ops>& tape) const;
-  void backward_first_norm(const PackedBlock<Ops>& block, const BlockTape<Ops>& saved,
-                           ChunkTape<Ops>& tape) const;
-  void backward_first_norm_of_prompts(const PackedBlock<Ops>& block, const BlockTape<Ops>& saved,
-                                      MatrixView<float> d_prompts, ChunkTape<Ops>& tape) const;
+  void backward_attention(const PackedBlock<Ops>& block, const VitBlockTape<Ops>& saved,
+                          VitTape<Ops>& tape) const;
+  void backward_first_norm(const PackedBlock<Ops>& block, const VitBlockTape<Ops>& saved,
+                           VitTape<Ops>& tape) const;
+  void backward_first_norm_of_prompts(const PackedBlock<Ops>& block, const VitBlockTape<Ops>& saved,
+                                      MatrixView<float> d_prompts, VitTape<Ops>& tape) const;
 
   Geometry geometry_;
   bool training_ = false;

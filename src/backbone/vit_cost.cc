@@ -1,4 +1,7 @@
-#include "backbone/flops.h"
+// What a plain vision transformer costs: operations per image, and memory for its packed weights.
+#include <cassert>
+
+#include "backbone/vit.h"
 
 namespace dfrost {
 namespace {
@@ -18,10 +21,7 @@ struct Sizes {
   double mlp_matrices() const { return 2 * width * mlp; }  // both of a block's MLP
 };
 
-}  // namespace
-
-double forward_flops(const Geometry& geometry, std::size_t prompts) {
-  const Sizes s(geometry, prompts);
+double forward_flops(const Geometry& geometry, const Sizes& s) {
   const double embed = static_cast<double>(geometry.patches() * geometry.patch_values()) * s.width;
   const double inner = s.tokens * (4 * s.square() + s.mlp_matrices()) + 2 * s.tokens * s.tokens * s.width;
   const double last = s.tokens * 2 * s.square() + s.specials * (2 * s.square() + s.mlp_matrices()) +
@@ -29,8 +29,7 @@ double forward_flops(const Geometry& geometry, std::size_t prompts) {
   return 2 * (embed + s.inner_blocks * inner + last);
 }
 
-double backward_flops(const Geometry& geometry, std::size_t prompts) {
-  const Sizes s(geometry, prompts);
+double backward_flops(const Geometry& geometry, const Sizes& s) {
   const double attention = 4 * s.tokens * s.tokens * s.width;
   const double inner = s.tokens * (4 * s.square() + s.mlp_matrices()) + attention;
   // The first block's queries, keys and values go back for the prompts alone.
@@ -38,6 +37,26 @@ double backward_flops(const Geometry& geometry, std::size_t prompts) {
   const double last = s.tokens * 2 * s.square() + s.specials * (2 * s.square() + s.mlp_matrices()) +
                       4 * s.specials * s.tokens * s.width;
   return 2 * (s.inner_blocks * inner - saved_in_first + last);
+}
+
+}  // namespace
+
+StepFlops vit_flops(const Geometry& geometry, std::size_t prompts) {
+  const Sizes sizes(geometry, prompts);
+  return {forward_flops(geometry, sizes), backward_flops(geometry, sizes)};
+}
+
+std::size_t vit_weight_bytes(const Geometry& g, Precision precision, bool training) {
+  assert(precision != Precision::automatic);
+  const std::size_t value_bytes = precision == Precision::bf16 ? 2 : 4;
+  const std::size_t orientations = training ? 2 : 1;
+  // Queries, keys, values and projection are 4·width²; the two layers of the MLP 2·width·mlp_width.
+  const std::size_t block_values = 4 * g.width * g.width + 2 * g.width * g.mlp_width;
+  const std::size_t block_biases = 5 * g.width + g.mlp_width;
+  const std::size_t tokens = (g.special_tokens + g.patches()) * g.width;
+  const std::size_t classifiers = g.special_tokens * g.classes * (g.width + 1);
+  return value_bytes * (orientations * g.depth * block_values + g.width * g.patch_values()) +
+         4 * (g.depth * block_biases + g.width + tokens + classifiers);
 }
 
 }  // namespace dfrost

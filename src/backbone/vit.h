@@ -1,0 +1,29 @@
+// The plain vision transformer (ViT, DeiT): what its row in the table of architectures is made of, each
+// function as architecture.h describes it, and the backbone that its weights become.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "backbone/architecture.h"
+#include "backbone/vit_weights.h"
+
+namespace dfrost {
+
+bool is_vit(const TensorDescriptions& tensors);  // in the names of any family
+CheckpointLayout infer_vit_layout(const TensorDescriptions& tensors, const CheckpointConfig& config,
+                                  std::size_t heads);
+std::string vit_preprocessing(const CheckpointLayout& layout, const std::filesystem::path& path);
+std::unique_ptr<WeightSource> open_vit_weights(const TensorStore& store, const CheckpointLayout& layout,
+                                               const Geometry& geometry);
+StepFlops vit_flops(const Geometry& geometry, std::size_t prompts);
+std::size_t vit_weight_bytes(const Geometry& geometry, Precision precision, bool training);
+
+// One per arithmetic, each compiled in a file of its own.
+std::unique_ptr<Backbone> make_vit_fp32(const VitWeights& weights, bool training, ThreadPool* threads);
+// Needs amx_bf16_usable().
+std::unique_ptr<Backbone> make_vit_bf16(const VitWeights& weights, bool training, ThreadPool* threads);
+
+}  // namespace dfrost

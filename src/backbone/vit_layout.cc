@@ -1,0 +1,103 @@
+// How the tensors of a plain vision transformer are told, and what they add up to.
+#include <fmt/format.h>
+
+#include "backbone/vit.h"
+#include "base/text.h"
+
+namespace dfrost {
+namespace {
+
+void infer_tokens(TensorInventory& inventory, const Naming& naming, Geometry& geometry) {
+  const std::size_t width = geometry.width;
+  inventory.take(naming.class_token, {1, 1, width});
+  const bool distilled = !naming.distillation_token.empty() && inventory.has(naming.distillation_token);
+  geometry.special_tokens = distilled ? 2 : 1;
+  if (distilled) inventory.take(naming.distillation_token, {1, 1, width});
+  infer_positions(inventory, naming, geometry.special_tokens, geometry);
+}
+
+// The number of heads leaves no trace in any shape; 64 is the length of a head in every published ViT.
+void infer_heads(const CheckpointConfig& config, std::size_t asked, Geometry& geometry) {
+  const std::size_t width = geometry.width;
+  if (asked == 0 && !config.heads && width % 64 != 0) {
+    refuse_layout(
+        fmt::format("the number of attention heads is unknown: the width {} is not a multiple of 64", width),
+        "say it in a config.json beside the file: {\"num_attention_heads\": 12}");
+  }
+  geometry.heads = asked != 0 ? asked : config.heads.value_or(width / 64);
+  if (width % geometry.heads != 0)
+    refuse_layout(fmt::format("{} attention heads do not divide the width {}", geometry.heads, width));
+}
+
+// Returns whether the queries, keys and values have biases: all or none.
+bool take_qkv(TensorInventory& inventory, const Naming& naming, std::size_t block, std::size_t width) {
+  const std::size_t outputs = 3 * width / naming.qkv.size();
+  const bool has_bias = inventory.has(naming.in_block(0, naming.qkv.front()) + "bias");
+  for (const auto& stem : naming.qkv) {
+    const std::string full = naming.in_block(block, stem);
+    inventory.take(full + "weight", {outputs, width});
+    if (has_bias) inventory.take(full + "bias", {outputs});
+  }
+  return has_bias;
+}
+
+void infer_blocks(TensorInventory& inventory, CheckpointLayout& layout) {
+  const Naming& naming = layout.naming;
+  Geometry& geometry = layout.geometry;
+  for (; inventory.has_any_below(naming.in_block(geometry.depth, "")); ++geometry.depth) {
+    const auto stem = [&](const std::string& name) { return naming.in_block(geometry.depth, name); };
+    inventory.take_norm(stem(naming.norm1), geometry.width);
+    layout.has_qkv_bias = take_qkv(inventory, naming, geometry.depth, geometry.width);
+    inventory.take_linear(stem(naming.projection), geometry.width, geometry.width);
+    inventory.take_norm(stem(naming.norm2), geometry.width);
+    inventory.take_linear(stem(naming.fc1), geometry.mlp_width, geometry.width);
+    inventory.take_linear(stem(naming.fc2), geometry.width, geometry.mlp_width);
+  }
+}
+
+}  // namespace
+
+bool is_vit(const TensorDescriptions& tensors) { return detect_naming(tensors).has_value(); }
+
+CheckpointLayout infer_vit_layout(const TensorDescriptions& tensors, const CheckpointConfig& config,
+                                  std::size_t heads) {
+  CheckpointLayout layout;
+  layout.naming = detect_naming(tensors).value();
+  Geometry& geometry = layout.geometry;
+  TensorInventory inventory(tensors);
+  infer_patch(inventory, layout.naming, geometry);
+  infer_tokens(inventory, layout.naming, geometry);
+  infer_mlp_width(inventory, layout.naming, geometry);
+  infer_blocks(inventory, layout);
+  inventory.take_norm(layout.naming.final_norm, geometry.width);
+  infer_classes(inventory, layout);
+  inventory.refuse_leftovers(layout.naming.ignored,
+                             fmt::format("a plain vision transformer of {} blocks", geometry.depth));
+  check_against(config, geometry);
+  infer_heads(config, heads, geometry);
+  // No tensor shows it: each family has it in its code, or in a config.
+  geometry.layer_norm_epsilon =
+      config.layer_norm_epsilon.value_or(layout.naming.family == Family::hugging_face ? 1e-12f : 1e-6f);
+  layout.parameters = inventory.parameters();
+  layout.types = inventory.types();
+  return layout;
+}
+
+// The family's usual preparation. timm's names are shared by checkpoints trained in two ways: a distillation
+// token, or "deit" in the name of the file or of its folder, tells DeiT from the rest, which is taken for
+// timm's own augreg training.
+std::string vit_preprocessing(const CheckpointLayout& layout, const std::filesystem::path& path) {
+  const auto says_deit = [](const std::string& name) {
+    return lower_case(name).find("deit") != std::string::npos;
+  };
+  const bool deit = layout.geometry.special_tokens == 2 || layout.naming.patch.starts_with("deit.") ||
+                    says_deit(path.filename().string()) || says_deit(path.parent_path().filename().string());
+  switch (layout.naming.family) {
+    case Family::torchvision: return "torchvision";
+    case Family::hugging_face: return deit ? "deit" : "google";
+    case Family::timm: return deit ? "deit" : "augreg";
+  }
+  return "torchvision";
+}
+
+}  // namespace dfrost

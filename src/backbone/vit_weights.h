@@ -1,0 +1,40 @@
+// The weights of a plain vision transformer in one canonical form, whatever file they came from.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "backbone/weights.h"
+
+namespace dfrost {
+
+struct StemWeights {
+  LinearWeights patch;                 // [width, 3·patch²], inputs ordered channel, row, column
+  std::vector<float> special_tokens;   // [special_tokens, width], position embeddings already added
+  std::vector<float> patch_positions;  // [patches, width]
+};
+
+struct BlockWeights {
+  NormWeights norm1;
+  LinearWeights qkv;  // [3·width, width]: all queries, then all keys, then all values
+  LinearWeights projection;
+  NormWeights norm2;
+  LinearWeights fc1;
+  LinearWeights fc2;
+};
+
+class VitWeights : public WeightSource {
+ public:
+  virtual StemWeights read_stem() const = 0;
+  virtual BlockWeights read_block(std::size_t index) const = 0;
+  virtual NormWeights read_final_norm() const = 0;
+  // The CLS token's head, and the distillation token's where the checkpoint has both (a distilled DeiT
+  // averages them); empty when it has none.
+  virtual std::vector<LinearWeights> read_heads() const = 0;
+
+  std::unique_ptr<Backbone> make_backbone(Precision precision, bool training,
+                                          ThreadPool* threads) const final;
+  void add_to(ContentHash& hash) const final;
+};
+
+}  // namespace dfrost
