@@ -10,7 +10,7 @@
 #include "backbone/random_weights.h"
 #include "dfrost/backbone.h"
 #include "train/local_update.h"
-#include "train/method.h"
+#include "config/methods.h"
 
 namespace dfrost {
 namespace {
@@ -84,7 +84,7 @@ const Backbone& backbone() {
 }
 
 void local_step(benchmark::State& state, const char* method_name, HeadKind head) {
-  const auto& method = local_method(method_name);
+  const auto& method = method_preset(method_name);
   const TimedBackbone timed(backbone());
   const NoiseSamples samples(timed.geometry(), 16);
   const AdapterOptions adapter{.prompts = method.prompts, .head = {.kind = head, .classes = 50}};

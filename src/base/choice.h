@@ -20,17 +20,26 @@ struct Choice {
   std::string_view word;
 };
 
-template <typename Enum, std::size_t N>
-std::string_view word_of(const Choice<Enum> (&choices)[N], Enum value) {
-  for (const auto& choice : choices) {
-    if (choice.value == value) return choice.word;
+// A table may say more of each value than its word: a row is anything with `value` and `word`.
+template <typename Row, std::size_t N>
+const Row& row_of(const Row (&rows)[N], decltype(Row::value) value) {
+  for (const auto& row : rows) {
+    if (row.value == value) return row;
+  }
+  throw Error(ErrorCode::internal, "a value that is not in the table of its kind");
+}
+
+template <typename Row, std::size_t N>
+std::string_view word_of(const Row (&rows)[N], decltype(Row::value) value) {
+  for (const auto& row : rows) {
+    if (row.value == value) return row.word;
   }
   return "unknown";
 }
 
 // Throws (invalid_argument) for a word that is not in the table; `what` names the thing in the message.
-template <typename Enum, std::size_t N>
-Enum parse_choice(const Choice<Enum> (&choices)[N], std::string_view what, std::string_view word) {
+template <typename Row, std::size_t N>
+auto parse_choice(const Row (&choices)[N], std::string_view what, std::string_view word) {
   std::vector<std::string> words;
   for (const auto& choice : choices) {
     if (choice.word == word) return choice.value;

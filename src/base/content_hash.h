@@ -34,6 +34,7 @@ class ContentHash {
   requires std::is_trivially_copyable_v<T>
   void add(std::span<T, N> values) { add(std::span<const std::byte>(std::as_bytes(values))); }
 
+  std::uint64_t value() const { return state_; }
   // 16 digits.
   std::string hex() const { return fmt::format("{:016x}", state_); }
 

@@ -8,6 +8,7 @@
 #include "cli/prompt_file.h"
 #include "dfrost/measure.h"
 #include "dfrost/merge.h"
+#include "merge/merge_kinds.h"
 #include "merge/merge_words.h"
 
 namespace dfrost::cli {

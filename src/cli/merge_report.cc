@@ -7,6 +7,7 @@
 #include <iterator>
 #include <vector>
 
+#include "merge/merge_kinds.h"
 #include "merge/merge_words.h"
 
 namespace dfrost::cli {
@@ -20,7 +21,7 @@ std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share);
 
 std::string objective_line(const MergeReport& report) {
   const auto& summary = report.summary;
-  if (report.options.kind == MergeKind::barycenter)
+  if (!traits_of(report.options.kind).has_theorem)
     return fmt::format("{:.6g} (weighted sum of W2^2)", summary.objective.back());
   return fmt::format("{:.6g} -> {:.6g} in {} step{}", summary.initial_objective, summary.objective.back(),
                      summary.steps, summary.steps == 1 ? "" : "s");
@@ -113,14 +114,14 @@ nlohmann::ordered_json to_json(const MergeReport& report) {
 std::string explain(const MergeReport& report) {
   const auto& [out, senders, options, summary, prompts, merge_error] = report;
   std::string text;
-  if (options.kind == MergeKind::ot) {
+  if (traits_of(options.kind).has_theorem) {
     text += line("merge", fmt::format("ot, epsilon {:g}, lambda {:g}, sigma2 {:g}, {} form", options.epsilon,
                                       options.lambda, options.sigma2, word_of(kMergeForms, summary.form)));
   } else {
     text += line("merge", std::string(word_of(kMergeKinds, options.kind)));
   }
   if (!summary.objective.empty()) text += line("objective", objective_line(report));
-  if (options.kind == MergeKind::ot) text += ot_lines(report);
+  if (traits_of(options.kind).has_theorem) text += ot_lines(report);
   text +=
       line("merge error", fmt::format("{:.6g} (W2^2 between what came in and what came out)", merge_error));
   text += line("off-index mass",

@@ -58,7 +58,7 @@ void RunDisplay::on_note(const std::string& text) {
   tell(fmt::format("note: {}\n", text));
 }
 
-void RunDisplay::on_ready(const RunConfig& config, const Federation& federation, const Backbone& backbone) {
+void RunDisplay::on_ready(const RunConfig& config, const Simulation& federation, const Backbone& backbone) {
   round_ = first_round_ = federation.rounds_done() + 1;
   start_ = stage_start_ = Clock::now();
   if (quiet_) return;
@@ -70,7 +70,7 @@ void RunDisplay::on_ready(const RunConfig& config, const Federation& federation,
                    "unmasked", "network", "consensus", "off-index"));
 }
 
-void RunDisplay::on_progress(const Federation::Progress& progress) {
+void RunDisplay::on_progress(const RoundProgress& progress) {
   if (interrupted != 0) {
     clear_line();
     throw Error(ErrorCode::cancelled,
@@ -104,7 +104,7 @@ void RunDisplay::on_progress(const Federation::Progress& progress) {
 
 // Training takes nearly all of a round, so that a client trained is a share of its round done, in the first
 // one too: with a large backbone that alone may take hours.
-double RunDisplay::seconds_left(const Federation::Progress& progress, Clock::time_point now) const {
+double RunDisplay::seconds_left(const RoundProgress& progress, Clock::time_point now) const {
   const double trained = progress.stage == "train" && progress.total > 0
                              ? static_cast<double>(progress.done) / static_cast<double>(progress.total)
                              : 1.0;

@@ -19,8 +19,8 @@ class RunDisplay final : public RunObserver {
   RunDisplay(bool quiet, std::size_t rounds);
 
   void on_note(const std::string& text) override;
-  void on_ready(const RunConfig& config, const Federation& federation, const Backbone& backbone) override;
-  void on_progress(const Federation::Progress& progress) override;  // throws (cancelled) once told to stop
+  void on_ready(const RunConfig& config, const Simulation& federation, const Backbone& backbone) override;
+  void on_progress(const RoundProgress& progress) override;  // throws (cancelled) once told to stop
   void on_round(const RoundRecord& record) override;
 
   // Sums up what there was to warn of, with where to read more; said to the quiet too.
@@ -37,7 +37,7 @@ class RunDisplay final : public RunObserver {
   void clear_line() const;
   void print_row(const RoundRecord& record);
   void warn_once_of_each_kind(const RoundRecord& record);
-  double seconds_left(const Federation::Progress& progress, Clock::time_point now) const;
+  double seconds_left(const RoundProgress& progress, Clock::time_point now) const;
 
   bool quiet_;
   bool terminal_;

@@ -9,6 +9,7 @@
 #include "base/suggest.h"
 #include "config/key.h"
 #include "dfrost/error.h"
+#include "merge/merge_kinds.h"
 
 namespace dfrost {
 namespace {
@@ -80,7 +81,7 @@ void check_prompts_fit(const RunConfig& config) {
     most_held = u == 0 ? held : std::max(most_held, held);
   }
   const bool averages =
-      config.method.cooperation == Cooperation::peers && config.merge.kind == MergeKind::average;
+      config.method.cooperation == Cooperation::peers && traits_of(config.merge.kind).needs_equal_sizes;
   if (averages && least_held != most_held) {
     refuse(
         "prompts.counts",
@@ -89,6 +90,25 @@ void check_prompts_fit(const RunConfig& config) {
                     least_held, most_held, least_held + 1),
         "use merge.kind 'ot' or 'barycenter', or the same number everywhere");
   }
+}
+
+// A round of one gradient has no place for what shapes many steps.
+void check_single_step(const RunConfig& config) {
+  if (config.method.round == RoundKind::update) return;
+  const auto& train = config.train;
+  const auto require = [&](bool holds, const char* key) {
+    if (holds) return;
+    refuse(key,
+           fmt::format("a round of kind '{}' takes one plain step along one gradient",
+                       to_string(config.method.round)),
+           fmt::format("leave {} at what method.name = \"{}\" sets", key, to_string(config.method.round)));
+  };
+  require(train.optimizer.kind == OptimizerKind::sgd, "train.optimizer");
+  require(train.optimizer.momentum == 0, "train.momentum");
+  require(train.optimizer.sam_radius == 0, "train.sam_radius");
+  require(train.optimizer_state == OptimizerMemory::fresh, "train.optimizer_state");
+  require(train.epochs == 1, "train.epochs");
+  require(train.max_steps == 0, "train.max_steps");
 }
 
 void check_merge(const MergeSection& merge) {
@@ -111,6 +131,15 @@ std::string_view to_string(Cooperation cooperation) {
   return "unknown";
 }
 
+std::string_view to_string(RoundKind kind) {
+  switch (kind) {
+    case RoundKind::update: return "update";
+    case RoundKind::dgd: return "dgd";
+    case RoundKind::d2: return "d2";
+  }
+  return "unknown";
+}
+
 std::string_view to_string(SenderWeights weights) {
   return weights == SenderWeights::equal ? "equal" : "mixing";
 }
@@ -126,6 +155,7 @@ void RunConfig::validate() const {
   check_name(run.name);
   if (backbone.path.empty()) refuse("backbone.path", "no checkpoint is named");
   train.validate();
+  check_single_step(*this);
   check_prompts_fit(*this);
   check_merge(merge);
   if (const auto known = clients()) validate_network(*known);

@@ -1,7 +1,7 @@
 // One experiment, whole: what `dfrost run` reads from a TOML file and every stage takes its options from. A
 // plain value; a default-made one is the paper's main setting (FiveDataset, D-FROST). Each section is the
 // struct of the part that uses it, where there is one. The keys of the file, with their comments, are in
-// run/config_key.h; reading is in run/config_file.h, named settings in run/config_presets.h.
+// config/key.h; reading is in config/toml_file.h, named settings in config/methods.h and config/presets.h.
 #pragma once
 
 #include <cstddef>
@@ -21,6 +21,7 @@
 #include "network/topology.h"
 #include "partition/partition.h"
 #include "train/adapter.h"
+#include "train/local_gradient.h"
 #include "train/local_update.h"
 
 namespace dfrost {
@@ -63,8 +64,18 @@ enum class Cooperation {
 };
 std::string_view to_string(Cooperation cooperation);
 
+// What a client does in a round; run/method.cc has the phases of each.
+enum class RoundKind {
+  update,  // train for a while, exchange states, merge
+  dgd,     // decentralized gradient descent: merge, then a step of the gradient taken before (Yuan 2016)
+  d2,      // D²: a gradient step corrected by the last round's, then merge (Tang 2018)
+};
+std::string_view to_string(RoundKind kind);
+
 struct MethodSection {
   std::string name = "dfrost";  // a preset; what it sets stands in the sections below
+  RoundKind round = RoundKind::update;
+  GradientImages gradient = GradientImages::all;  // dgd and d2
   Cooperation cooperation = Cooperation::peers;
 };
 

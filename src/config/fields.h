@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -86,9 +87,9 @@ Words<Enum> words(std::initializer_list<Enum> values) {
 }
 
 // Those of a table of words.
-template <typename Enum, std::size_t N>
-Words<Enum> words(const Choice<Enum> (&choices)[N]) {
-  Words<Enum> result;
+template <typename Row, std::size_t N>
+auto words(const Row (&choices)[N]) {
+  Words<std::remove_const_t<decltype(Row::value)>> result;
   for (const auto& choice : choices) result.emplace_back(choice.value, choice.word);
   return result;
 }

@@ -1,44 +1,11 @@
 #include "config/presets.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
-
-#include "base/quote.h"
-#include "base/suggest.h"
+#include "config/find_preset.h"
 #include "config/key.h"
-#include "dfrost/error.h"
-#include "train/method.h"
+#include "config/methods.h"
 
 namespace dfrost {
 namespace {
-
-std::vector<MethodPreset> make_methods() {
-  std::vector<MethodPreset> methods = {
-      {"dfrost", "D-FROST", "Adam for five epochs; prompts merged by optimal transport, heads averaged"},
-      {"d-psgd", "D-PSGD-PT", "plain SGD for one epoch; prompts and heads averaged by index"},
-      {"dfedavgm", "DFedAvgM-PT", "SGD with momentum for five epochs; prompts and heads averaged by index"},
-      {"dfedsam", "DFedSAM-PT", "adaptive SAM over SGD with momentum for five epochs; averaged by index"},
-  };
-  for (std::size_t i = 0; i < 4; ++i) {
-    const MethodPreset plain = methods[i];
-    methods.push_back(
-        {plain.name + "+", plain.title + "+",
-         fmt::format("{} with a pool of 20 prompts, of which each picture uses 10", plain.title)});
-  }
-  methods.push_back({"local", "local training", "trains as D-FROST does, and nobody exchanges anything"});
-  methods.push_back(
-      {"central", "central training", "trains as D-FROST does, on one client that has all pictures"});
-  return methods;
-}
-
-// The half of the method that is a client's own is declared where it is implemented.
-void apply_local_half(RunConfig& config, std::string_view name) {
-  const LocalMethod& method = local_method(name);
-  config.train = method.train;
-  static_cast<PromptOptions&>(config.prompts) = method.prompts;
-}
 
 RunConfig with_domains(std::initializer_list<const char*> names, std::size_t train, std::size_t test) {
   RunConfig config;
@@ -110,36 +77,7 @@ RunConfig mine() {
   return config;
 }
 
-template <typename Preset>
-const Preset& find_preset(std::span<const Preset> presets, std::string_view what, std::string_view name) {
-  std::vector<std::string> names;
-  for (const auto& preset : presets) {
-    if (preset.name == name) return preset;
-    names.push_back(preset.name);
-  }
-  const auto near = nearest(name, names);
-  throw Error(
-      ErrorCode::invalid_argument, fmt::format("there is no {} {}", what, quote_name(name)),
-      near ? fmt::format("did you mean '{}'?", *near) : fmt::format("there are {}", fmt::join(names, ", ")));
-}
-
 }  // namespace
-
-std::span<const MethodPreset> method_presets() {
-  static const std::vector<MethodPreset> methods = make_methods();
-  return methods;
-}
-
-void apply_method(RunConfig& config, std::string_view name) {
-  config.method.name = find_preset(method_presets(), "method", name).name;
-  const bool alone = name == "local" || name == "central";
-  apply_local_half(config, alone ? "dfrost" : name);
-  config.method.cooperation = name == "local"     ? Cooperation::none
-                              : name == "central" ? Cooperation::central
-                                                  : Cooperation::peers;
-  const bool transports = alone || name.starts_with("dfrost");
-  config.merge.kind = transports ? MergeKind::ot : MergeKind::average;
-}
 
 std::span<const ExperimentPreset> experiment_presets() {
   static const std::vector<ExperimentPreset> presets = {

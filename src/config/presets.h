@@ -1,6 +1,4 @@
-// Named settings: the methods (what method.name stands for) and whole experiments (what `dfrost config init`
-// writes). A method sets values of [method], [train], [prompts] and [merge]; keys that a file gives win,
-// wherever they stand.
+// Whole experiments by name: what `dfrost config init` writes.
 #pragma once
 
 #include <span>
@@ -11,18 +9,6 @@
 #include "config/config.h"
 
 namespace dfrost {
-
-struct MethodPreset {
-  std::string name;
-  std::string title;  // as the paper writes it
-  std::string summary;
-};
-
-// dfrost, d-psgd, dfedavgm, dfedsam, each also with a "+"; local and central.
-std::span<const MethodPreset> method_presets();
-
-// Throws (invalid_argument, with the nearest name as a hint) for an unknown name.
-void apply_method(RunConfig& config, std::string_view name);
 
 struct ExperimentPreset {
   std::string name;

@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "config/methods.h"
 #include "config/presets.h"
 
 namespace dfrost {

@@ -1,5 +1,10 @@
 #include "config/settings_identity.h"
 
+#include <array>
+#include <cstring>
+#include <span>
+
+#include "base/content_hash.h"
 #include "config/key.h"
 
 namespace dfrost {
@@ -31,6 +36,21 @@ std::string settings_text(const RunConfig& config) {
 
 std::string deciding_settings_text(const RunConfig& config, Precision precision) {
   return settings_text(deciding_settings(config, precision));
+}
+
+RunId run_id(const RunConfig& config, Precision precision) {
+  const std::string text = deciding_settings_text(config, precision);
+  RunId id;
+  // Two hashes of 64 bits: the second is of the text behind the first, so that they do not go together.
+  ContentHash first;
+  first.add(std::span(text));
+  ContentHash second;
+  const std::string digits = first.hex();
+  second.add(std::span(digits));
+  second.add(std::span(text));
+  const std::array halves = {first.value(), second.value()};
+  std::memcpy(id.bytes.data(), halves.data(), sizeof halves);
+  return id;
 }
 
 std::optional<SettingChange> first_change(const RunConfig& before, const RunConfig& now,

@@ -7,11 +7,16 @@
 #include <string>
 
 #include "config/config.h"
+#include "network/letter.h"
 
 namespace dfrost {
 
 // One line a key. `precision`: the one that is really used, which the config may leave open.
 std::string deciding_settings_text(const RunConfig& config, Precision precision);
+
+// Names the run that a letter belongs to: peers with other settings or another seed have another one. Of the
+// settings alone: what differs from site to site, pictures and paths, does not count.
+RunId run_id(const RunConfig& config, Precision precision);
 
 // A setting that decides a run's values.
 struct SettingChange {

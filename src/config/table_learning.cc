@@ -1,5 +1,5 @@
 #include "config/fields.h"
-#include "config/presets.h"
+#include "config/methods.h"
 
 namespace dfrost::fields {
 namespace {
@@ -30,6 +30,22 @@ std::vector<ConfigKey> method_keys() {
            "combine freely: `name = \"dfrost\"` with `merge.kind = \"average\"` is Adam with averaging.",
        .paper = "§Experiment Setup, Baselines; appendix, Comparison with Improved Baselines (the + methods)",
        .main = true},
+      {.section = "method",
+       .name = "round",
+       .field = word(DFROST_AT(method.round), words({RoundKind::update, RoundKind::dgd, RoundKind::d2})),
+       .comment = "update: train, then merge; dgd, d2: one gradient step a round",
+       .explanation = "dgd: decentralized gradient descent (Yuan 2016): merge, then a step along the "
+                      "gradient taken before the "
+                      "merge. d2: D² (Tang 2018): the step is corrected by the last round's state and "
+                      "gradient, then merge; it "
+                      "needs eigenvalues of the mixing matrix W above -1/3 and takes (I + W)/2 where they "
+                      "are not, and a graph "
+                      "that stays the same (network.static)."},
+      {.section = "method",
+       .name = "gradient",
+       .field = word(DFROST_AT(method.gradient), words({GradientImages::all, GradientImages::batch})),
+       .comment = "dgd, d2: of all pictures of a client, or of one batch drawn each round",
+       .explanation = ""},
       {.section = "method",
        .name = "cooperation",
        .field = word(DFROST_AT(method.cooperation),

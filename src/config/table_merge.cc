@@ -1,4 +1,5 @@
 #include "config/fields.h"
+#include "merge/merge_kinds.h"
 #include "merge/merge_words.h"
 
 namespace dfrost::fields {

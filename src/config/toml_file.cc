@@ -12,6 +12,7 @@
 #include "base/quote.h"
 #include "base/suggest.h"
 #include "config/key.h"
+#include "config/methods.h"
 #include "config/presets.h"
 #include "config/reader.h"
 #include "dfrost/error.h"

@@ -98,16 +98,8 @@ class Lanczos {
   bool finished_ = false;
 };
 
-}  // namespace
-
-double mixing_factor(const MixingMatrix& mixing) {
-  if (mixing.clients() <= 1) return 0;
-  // Both solvers would find it too, up to rounding; a reader should see exactly 1.
-  if (!is_connected(mixing.graph())) return 1;
-  return mixing.clients() <= kDenseClients ? mixing_factor_dense(mixing) : mixing_factor_lanczos(mixing);
-}
-
-double mixing_factor_dense(const MixingMatrix& mixing) {
+// Of W − 11ᵀ/M.
+Eigen::VectorXd dense_eigenvalues(const MixingMatrix& mixing) {
   const auto clients = static_cast<Eigen::Index>(mixing.clients());
   Eigen::MatrixXd matrix =
       Eigen::MatrixXd::Constant(clients, clients, -1.0 / static_cast<double>(mixing.clients()));
@@ -118,23 +110,49 @@ double mixing_factor_dense(const MixingMatrix& mixing) {
     for (std::size_t i = 0; i < neighbours.size(); ++i) matrix(client, neighbours[i]) += weights[i];
   }
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(matrix, Eigen::EigenvaluesOnly);
-  return solver.eigenvalues().cwiseAbs().maxCoeff();
+  return solver.eigenvalues();
+}
+
+// A figure of T once more steps no longer change it.
+template <typename Figure>
+double converged(const MixingMatrix& mixing, const Figure& figure) {
+  constexpr double kTolerance = 1e-13;
+  const std::size_t most_steps = 1024 + 16 * mixing.clients();
+  Lanczos lanczos(mixing);
+  double last = -2;
+  for (std::size_t steps = 16; steps <= most_steps; steps *= 2) {
+    while (lanczos.tridiagonal().diagonal.size() < steps && lanczos.step()) continue;
+    const double now = figure(lanczos.tridiagonal());
+    const bool complete = lanczos.tridiagonal().diagonal.size() < steps;
+    if (complete || std::abs(now - last) <= kTolerance) return now;
+    last = now;
+  }
+  return last;
+}
+
+}  // namespace
+
+double mixing_factor(const MixingMatrix& mixing) {
+  if (mixing.clients() <= 1) return 0;
+  // Both solvers would find it too, up to rounding; a reader should see exactly 1.
+  if (!is_connected(mixing.graph())) return 1;
+  return mixing.clients() <= kDenseClients ? mixing_factor_dense(mixing) : mixing_factor_lanczos(mixing);
+}
+
+double mixing_factor_dense(const MixingMatrix& mixing) {
+  return dense_eigenvalues(mixing).cwiseAbs().maxCoeff();
 }
 
 double mixing_factor_lanczos(const MixingMatrix& mixing) {
   if (mixing.clients() <= 1) return 0;
-  constexpr double kTolerance = 1e-13;
-  const std::size_t most_steps = 1024 + 16 * mixing.clients();
-  Lanczos lanczos(mixing);
-  double last = -1;
-  for (std::size_t steps = 16; steps <= most_steps; steps *= 2) {
-    while (lanczos.tridiagonal().diagonal.size() < steps && lanczos.step()) continue;
-    const double norm = lanczos.tridiagonal().norm();
-    const bool complete = lanczos.tridiagonal().diagonal.size() < steps;
-    if (complete || std::abs(norm - last) <= kTolerance) return norm;
-    last = norm;
-  }
-  return last;
+  return converged(mixing, [](const Tridiagonal& t) { return t.norm(); });
+}
+
+// On the vectors that sum to zero, as above; on the constant ones W has the eigenvalue 1.
+double least_eigenvalue(const MixingMatrix& mixing) {
+  if (mixing.clients() <= 1) return 0;
+  if (mixing.clients() <= kDenseClients) return dense_eigenvalues(mixing).minCoeff();
+  return std::min(0.0, converged(mixing, [](const Tridiagonal& t) { return t.eigenvalue(0); }));
 }
 
 }  // namespace dfrost

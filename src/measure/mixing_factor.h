@@ -18,4 +18,7 @@ double mixing_factor_dense(const MixingMatrix& mixing);
 // however many steps a long ring takes. Steps double until the answer stays within 1e-13. Deterministic.
 double mixing_factor_lanczos(const MixingMatrix& mixing);
 
+// The least eigenvalue of W, or 0 where all are positive.
+double least_eigenvalue(const MixingMatrix& mixing);
+
 }  // namespace dfrost

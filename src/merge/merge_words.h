@@ -1,13 +1,11 @@
-// The words for the merge's choices, as flags, config files and reports spell them.
+// The words for the merge's choices, as flags, config files and reports spell them; those
+// of its kinds are in merge/merge_kinds.h.
 #pragma once
 
 #include "base/choice.h"
 #include "dfrost/merge.h"
 
 namespace dfrost {
-
-inline constexpr Choice<MergeKind> kMergeKinds[] = {
-    {MergeKind::ot, "ot"}, {MergeKind::average, "average"}, {MergeKind::barycenter, "barycenter"}};
 
 inline constexpr Choice<MergeInit> kMergeInits[] = {
     {MergeInit::own, "own"}, {MergeInit::previous, "previous"}, {MergeInit::kmeans_plus_plus, "kmeans++"}};

@@ -18,14 +18,14 @@ std::vector<bool> draw_active(std::size_t clients, std::size_t count, Seed seed,
   return active;
 }
 
+}  // namespace
+
 // A stream per link, so that a link's fate does not depend on which others there are.
-bool fails(Edge link, double probability, Seed seed, std::uint64_t round) {
+bool link_fails(Edge link, double probability, Seed seed, std::uint64_t round) {
   if (probability <= 0) return false;
   const std::uint64_t name = std::uint64_t{link.first} << 32 | link.second;
   return RandomStream(seed, "link-failure", name, round).uniform() < probability;
 }
-
-}  // namespace
 
 std::string_view to_string(ActiveGraph graph) { return graph == ActiveGraph::active ? "active" : "all"; }
 
@@ -68,7 +68,7 @@ RoundNetwork apply_faults(const Graph& planned, const FaultOptions& options, See
   for (const Edge& link : planned.edges()) {
     if (!network.active[link.first] || !network.active[link.second]) {
       network.unused.push_back(link);
-    } else if (fails(link, options.link_failure, seed, round)) {
+    } else if (link_fails(link, options.link_failure, seed, round)) {
       network.failed.push_back(link);
     } else {
       working.push_back(link);

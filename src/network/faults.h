@@ -31,6 +31,9 @@ struct FaultOptions {
   void validate(std::size_t clients) const;
 };
 
+// Whether a link fails, from (seed, round, link) alone.
+bool link_fails(Edge link, double probability, Seed seed, std::uint64_t round);
+
 // The network of one round.
 struct RoundNetwork {
   Graph graph;               // the links that work, between clients that take part

@@ -22,6 +22,13 @@ MixingMatrix::MixingMatrix(Graph graph) : graph_(std::move(graph)) {
   }
 }
 
+MixingMatrix MixingMatrix::lazy() const {
+  MixingMatrix half = *this;
+  for (double& weight : half.weights_) weight *= 0.5;
+  for (double& weight : half.self_weights_) weight = 0.5 + 0.5 * weight;
+  return half;
+}
+
 void MixingMatrix::apply(std::span<const double> values, std::span<double> result) const {
   assert(values.size() == clients() && result.size() == clients());
   for (ClientId client = 0; client < clients(); ++client) {

@@ -12,6 +12,7 @@ namespace dfrost {
 
 class MixingMatrix {
  public:
+  MixingMatrix() = default;
   explicit MixingMatrix(Graph graph);
 
   const Graph& graph() const { return graph_; }
@@ -21,6 +22,9 @@ class MixingMatrix {
   std::span<const double> neighbour_weights(ClientId client) const {
     return std::span(weights_).subspan(starts_[client], graph_.degree(client));
   }
+
+  // (I + W)/2: half of every weight, and the rest for the client itself. Its eigenvalues are not negative.
+  MixingMatrix lazy() const;
 
   // result = W · values, one number per client.
   void apply(std::span<const double> values, std::span<double> result) const;

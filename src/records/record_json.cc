@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "merge/merge_words.h"
+#include "merge/merge_kinds.h"
 
 namespace dfrost {
 namespace {

@@ -14,22 +14,55 @@ namespace dfrost {
 namespace {
 
 namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kKept = 2;
 
 // Each client's steps, as the metadata has them; empty where optimizers keep nothing.
-std::string steps_text(const FederationState& state) {
-  return state.optimizer_steps.empty() ? "" : nlohmann::json(state.optimizer_steps).dump();
+std::string steps_text(const SavedNodes& nodes) {
+  return nodes.optimizer_steps.empty() ? "" : nlohmann::json(nodes.optimizer_steps).dump();
 }
 
-std::string checksum_of(const Savepoint& checkpoint, const std::string& totals) {
-  const FederationState& state = checkpoint.state;
+Json tensors_json(const std::vector<SavedTensor>& tensors) {
+  Json list = Json::array();
+  for (const auto& [name, shape] : tensors) list.push_back({name, shape});
+  return list;
+}
+
+std::string layouts_text(const SavedNodes& nodes) {
+  Json list = Json::array();
+  for (const auto& layout : nodes.layouts)
+    list.push_back({{"nodes", layout.nodes},
+                    {"state", tensors_json(layout.state)},
+                    {"memory", tensors_json(layout.memory)}});
+  return list.dump();
+}
+
+std::vector<SavedTensor> tensors_from(const Json& list) {
+  std::vector<SavedTensor> tensors;
+  for (const auto& one : list) tensors.push_back({one.at(0).get<std::string>(), one.at(1).get<Shape>()});
+  return tensors;
+}
+
+std::vector<SavedLayout> layouts_from(const std::string& text) {
+  std::vector<SavedLayout> layouts;
+  for (const auto& one : Json::parse(text))
+    layouts.push_back(
+        {one.at("nodes").get<std::size_t>(), tensors_from(one.at("state")), tensors_from(one.at("memory"))});
+  return layouts;
+}
+
+std::string checksum_of(const Savepoint& savepoint, const std::string& totals) {
+  const SavedNodes& nodes = savepoint.nodes;
   ContentHash hash;
-  hash.add(std::span(state.values));
-  hash.add(std::span(checkpoint.fingerprint));
+  hash.add(std::span(nodes.values));
+  hash.add(std::span(savepoint.fingerprint));
   hash.add(std::span(totals));
-  if (const std::string steps = steps_text(state); !steps.empty()) {
-    hash.add(std::span(state.optimizer_values));
+  const std::string layouts = layouts_text(nodes);
+  hash.add(std::span(layouts));
+  hash.add(std::span(nodes.memory));
+  if (const std::string steps = steps_text(nodes); !steps.empty()) {
+    hash.add(std::span(nodes.optimizer_values));
     hash.add(std::span(steps));
   }
   return hash.hex();
@@ -63,40 +96,54 @@ Savepoint read_savepoint(const fs::path& path) {
     }
     return found->second;
   };
-  Savepoint checkpoint;
-  checkpoint.fingerprint = text("fingerprint");
-  checkpoint.state.values = read_floats(file.content().at("values"), "values");
+  Savepoint savepoint;
+  // The first format did not say so.
+  const auto format = file.content().metadata.find("format");
+  if (format == file.content().metadata.end() || format->second != std::to_string(kSavepointFormat)) {
+    throw Error(ErrorCode::data_loss,
+                "the checkpoint was written by another version of dfrost, which alone can go on from it")
+        .at(path.string());
+  }
+  savepoint.fingerprint = text("fingerprint");
+  savepoint.nodes.values = read_floats(file.content().at("values"), "values");
   try {
-    checkpoint.totals = totals_from_json(nlohmann::ordered_json::parse(text("totals")));
+    savepoint.totals = totals_from_json(nlohmann::ordered_json::parse(text("totals")));
+    savepoint.nodes.layouts = layouts_from(text("layouts"));
+    if (file.content().contains("memory"))
+      savepoint.nodes.memory = read_floats(file.content().at("memory"), "memory");
     if (file.content().contains("optimizer")) {
-      checkpoint.state.optimizer_values = read_floats(file.content().at("optimizer"), "optimizer");
-      nlohmann::json::parse(text("optimizer_steps")).get_to(checkpoint.state.optimizer_steps);
+      savepoint.nodes.optimizer_values = read_floats(file.content().at("optimizer"), "optimizer");
+      nlohmann::json::parse(text("optimizer_steps")).get_to(savepoint.nodes.optimizer_steps);
     }
   } catch (const nlohmann::json::exception&) {
-    throw Error(ErrorCode::data_loss, "the checkpoint's totals or steps cannot be read").at(path.string());
+    throw Error(ErrorCode::data_loss, "the checkpoint's totals, layouts or steps cannot be read")
+        .at(path.string());
   }
-  if (checksum_of(checkpoint, text("totals")) != text("checksum")) {
+  if (checksum_of(savepoint, text("totals")) != text("checksum")) {
     throw Error(ErrorCode::data_loss, "the checkpoint's checksum does not fit its content").at(path.string());
   }
-  checkpoint.round = checkpoint.totals.rounds;
-  return checkpoint;
+  savepoint.round = savepoint.totals.rounds;
+  return savepoint;
 }
 
 }  // namespace
 
-void write_savepoint(const fs::path& folder, const Savepoint& checkpoint) {
+void write_savepoint(const fs::path& folder, const Savepoint& savepoint) {
   fs::create_directories(folder);
-  const FederationState& state = checkpoint.state;
-  const std::string totals = to_json(checkpoint.totals).dump();
-  std::vector<FloatTensor> tensors = {{"values", {state.values.size()}, state.values}};
-  SafetensorsMetadata metadata = {{"checksum", checksum_of(checkpoint, totals)},
-                                  {"fingerprint", checkpoint.fingerprint},
+  const SavedNodes& nodes = savepoint.nodes;
+  const std::string totals = to_json(savepoint.totals).dump();
+  std::vector<FloatTensor> tensors = {{"values", {nodes.values.size()}, nodes.values}};
+  if (!nodes.memory.empty()) tensors.push_back({"memory", {nodes.memory.size()}, nodes.memory});
+  SafetensorsMetadata metadata = {{"format", std::to_string(kSavepointFormat)},
+                                  {"layouts", layouts_text(nodes)},
+                                  {"checksum", checksum_of(savepoint, totals)},
+                                  {"fingerprint", savepoint.fingerprint},
                                   {"totals", totals}};
-  if (std::string steps = steps_text(state); !steps.empty()) {
-    tensors.push_back({"optimizer", {state.optimizer_values.size()}, state.optimizer_values});
+  if (std::string steps = steps_text(nodes); !steps.empty()) {
+    tensors.push_back({"optimizer", {nodes.optimizer_values.size()}, nodes.optimizer_values});
     metadata.emplace("optimizer_steps", std::move(steps));
   }
-  write_safetensors(folder / fmt::format("round-{:06}.safetensors", checkpoint.round), tensors, metadata);
+  write_safetensors(folder / fmt::format("round-{:06}.safetensors", savepoint.round), tensors, metadata);
   const auto files = savepoints_in(folder);
   std::error_code ignored;
   for (std::size_t i = kKept; i < files.size(); ++i) fs::remove(files[i], ignored);

@@ -4,9 +4,9 @@
 #include <limits>
 
 #include "base/process.h"
-#include "config/presets.h"
+#include "config/methods.h"
 #include "dfrost/error.h"
-#include "run/federation.h"
+#include "run/simulation.h"
 
 namespace dfrost {
 namespace {
@@ -56,7 +56,7 @@ FederationBenchmark benchmark_federation(const Backbone& backbone,
   auto corpus = random_pictures(options.clients * options.pictures);
   FederationBenchmark result;
   result.data_bytes = corpus.train.bytes.size();
-  Federation federation(config_of(options), backbone, how, std::move(corpus));
+  Simulation federation(config_of(options), backbone, how, std::move(corpus));
   result.threads = federation.threads();
   federation.run_round();  // fills caches and workspaces
   for (std::size_t round = 0; round < options.rounds; ++round)

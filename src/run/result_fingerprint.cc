@@ -18,7 +18,7 @@ std::string picture_text(const Preprocessing& how) {
 }  // namespace
 
 std::string result_fingerprint(const RunConfig& config, const std::string& weights, Precision precision,
-                               const Preprocessing& preprocessing, const Federation& federation) {
+                               const Preprocessing& preprocessing, const Simulation& federation) {
   const Corpus& corpus = federation.corpus();
   ContentHash hash;
   const std::string settings = deciding_settings_text(config, precision);

@@ -8,12 +8,12 @@
 
 #include "config/config.h"
 #include "data/preprocess.h"
-#include "run/federation.h"
+#include "run/simulation.h"
 
 namespace dfrost {
 
 // `weights`: the backbone's weights_fingerprint(). `precision`: the one that is really used.
 std::string result_fingerprint(const RunConfig& config, const std::string& weights, Precision precision,
-                               const Preprocessing& preprocessing, const Federation& federation);
+                               const Preprocessing& preprocessing, const Simulation& federation);
 
 }  // namespace dfrost

@@ -18,9 +18,9 @@ RoundGraph graph_of(const RoundNetwork& network) {
 }
 
 // A client that is absent, has no pictures or diverged has no loss to speak of.
-bool has_loss(const TrainReport& report) { return report.images > 0 && !report.diverged; }
+bool has_loss(const NodeReport& report) { return report.train.images > 0 && !report.train.diverged; }
 
-void tally_seconds(std::span<const ExchangeReport> reports, double wall_seconds, StageSeconds& seconds) {
+void tally_seconds(std::span<const NodeReport> reports, double wall_seconds, StageSeconds& seconds) {
   double exchange = 0, merge = 0, measure = 0;
   for (const auto& report : reports) {
     exchange += report.exchange_seconds;
@@ -43,17 +43,17 @@ void tally_network(const RoundNetwork& network, RoundRecord& record) {
   if (network.active.size() <= kMostDrawnClients) record.graph = graph_of(network);
 }
 
-void tally_training(std::span<const TrainReport> reports, RoundRecord& record) {
+void tally_training(std::span<const NodeReport> reports, RoundRecord& record) {
   const auto trained = static_cast<double>(std::ranges::count_if(reports, has_loss));
   if (trained > 0) record.train_loss = 0;
   for (const auto& report : reports) {
-    if (has_loss(report)) record.train_loss += report.loss / trained;
-    record.images += report.images;
-    record.diverged_clients += report.diverged ? 1 : 0;
+    if (has_loss(report)) record.train_loss += report.train.loss / trained;
+    record.images += report.train.images;
+    record.diverged_clients += report.train.diverged ? 1 : 0;
   }
 }
 
-void tally_exchange(std::span<ExchangeReport> reports, double wall_seconds, RoundRecord& record) {
+void tally_exchange(std::span<NodeReport> reports, double wall_seconds, RoundRecord& record) {
   tally_seconds(reports, wall_seconds, record.seconds);
   double merges = 0, off_index_mass = 0, error = 0;
   for (auto& report : reports) {
@@ -71,7 +71,7 @@ void tally_exchange(std::span<ExchangeReport> reports, double wall_seconds, Roun
   record.merge_error = error / merges;
 }
 
-TheoryRecord tally_theory(std::span<const ExchangeReport> reports) {
+TheoryRecord tally_theory(std::span<const NodeReport> reports) {
   TheoryRecord theory;
   for (const auto& report : reports) {
     if (!report.merge.merged) continue;

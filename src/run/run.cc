@@ -147,7 +147,7 @@ void describe_run(const RunConfig& config, const fs::path& folder, nlohmann::ord
   write_file_atomically(file, dump_json(about) + "\n");
 }
 
-void write_summary(const fs::path& folder, const RunConfig& config, const Federation& federation,
+void write_summary(const fs::path& folder, const RunConfig& config, const Simulation& federation,
                    const RunResult& result, const nlohmann::ordered_json& earlier_evaluation) {
   const auto summary =
       summary_json(config, federation.clients().size(), result.last, result.totals, earlier_evaluation);
@@ -158,7 +158,7 @@ void write_summary(const fs::path& folder, const RunConfig& config, const Federa
 // that is.
 class Saver {
  public:
-  Saver(const RunConfig& config, fs::path folder, std::string fingerprint, const Federation& federation)
+  Saver(const RunConfig& config, fs::path folder, std::string fingerprint, const Simulation& federation)
       : config_(config),
         folder_(std::move(folder)),
         fingerprint_(std::move(fingerprint)),
@@ -179,14 +179,14 @@ class Saver {
   const RunConfig& config_;
   fs::path folder_;
   std::string fingerprint_;
-  const Federation& federation_;
+  const Simulation& federation_;
   std::optional<Savepoint> unsaved_;  // of the last round, which the one under way changes
 };
 
 // The rounds that are missing, each on disk before the next.
 void run_rounds(const RunConfig& config, const RunOptions& options, const std::string& fingerprint,
-                Federation& federation, RunLog& log, RunResult& result) {
-  const auto progress = [&](const Federation::Progress& state) { log.on_progress(state); };
+                Simulation& federation, RunLog& log, RunResult& result) {
+  const auto progress = [&](const RoundProgress& state) { log.on_progress(state); };
   const fs::path metrics = options.folder / "metrics.jsonl";
   const fs::path merges = options.folder / "merges.jsonl";
   keep_rounds_until(merges, federation.rounds_done());
@@ -228,7 +228,7 @@ RunResult run_logged(const RunConfig& config, const RunOptions& options, RunLog&
   auto corpus = open_pictures(config, log);
   const auto backbone = make_backbone(*source, {.precision = config.backbone.precision});
   const auto weights = weights_fingerprint(*source);
-  Federation federation(config, *backbone, source->preprocessing(), std::move(corpus));
+  Simulation federation(config, *backbone, source->preprocessing(), std::move(corpus));
   const auto fingerprint =
       result_fingerprint(config, weights, backbone->precision(), source->preprocessing(), federation);
   fs::create_directories(options.folder);
@@ -243,7 +243,7 @@ RunResult run_logged(const RunConfig& config, const RunOptions& options, RunLog&
       if (checkpoint->fingerprint != fingerprint) {
         throw other_run(options.folder, config, backbone->precision()).at(options.folder.string());
       }
-      federation.restore(checkpoint->round, checkpoint->state);
+      federation.restore(checkpoint->round, checkpoint->nodes);
       result.totals = checkpoint->totals;
       resumed_after = checkpoint->round;
       log.on_note(fmt::format("resumed after round {}", checkpoint->round));

@@ -8,7 +8,7 @@
 
 #include "config/config.h"
 #include "records/record.h"
-#include "run/federation.h"
+#include "run/simulation.h"
 
 namespace dfrost {
 
@@ -23,9 +23,9 @@ class RunObserver {
  public:
   virtual ~RunObserver() = default;
   virtual void on_note(const std::string& text) = 0;  // for people: what was decided or skipped
-  virtual void on_ready(const RunConfig& config, const Federation& federation, const Backbone& backbone) = 0;
+  virtual void on_ready(const RunConfig& config, const Simulation& federation, const Backbone& backbone) = 0;
   // May throw to end the run: the rounds before the one under way are saved, and can be resumed from.
-  virtual void on_progress(const Federation::Progress& progress) = 0;
+  virtual void on_progress(const RoundProgress& progress) = 0;
   virtual void on_round(const RoundRecord& record) = 0;
 };
 

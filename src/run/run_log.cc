@@ -59,7 +59,7 @@ void RunLog::on_note(const std::string& text) {
   watcher_.on_note(text);
 }
 
-void RunLog::on_ready(const RunConfig& config, const Federation& federation, const Backbone& backbone) {
+void RunLog::on_ready(const RunConfig& config, const Simulation& federation, const Backbone& backbone) {
   write(fmt::format("{}: method {}, seed {}, {} clients, {} training pictures of {} domains, rounds {} to {}",
                     config.run.name, config.method.name, config.run.seed, federation.clients().size(),
                     federation.corpus().train.size(), federation.corpus().domains.size(),

@@ -16,8 +16,8 @@ class RunLog final : public RunObserver {
   RunLog(std::filesystem::path file, RunObserver& watcher);
 
   void on_note(const std::string& text) override;
-  void on_ready(const RunConfig& config, const Federation& federation, const Backbone& backbone) override;
-  void on_progress(const Federation::Progress& progress) override { watcher_.on_progress(progress); }
+  void on_ready(const RunConfig& config, const Simulation& federation, const Backbone& backbone) override;
+  void on_progress(const RoundProgress& progress) override { watcher_.on_progress(progress); }
   void on_round(const RoundRecord& record) override;
 
   // One line. Notes made before the run has its folder are kept until there is one.

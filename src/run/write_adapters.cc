@@ -8,7 +8,7 @@
 
 namespace dfrost {
 
-void write_adapters(const std::filesystem::path& folder, const Federation& federation,
+void write_adapters(const std::filesystem::path& folder, const Simulation& federation,
                     const RunConfig& config, const Backbone& backbone, const Preprocessing& preprocessing,
                     const std::string& weights) {
   std::filesystem::create_directories(folder);
@@ -25,10 +25,10 @@ void write_adapters(const std::filesystem::path& folder, const Federation& feder
   for (const auto& domain : federation.corpus().domains) {
     card.domains.push_back({domain.name, static_cast<std::size_t>(domain.first_class), domain.class_names});
   }
-  const auto write = [&](const std::string& name, const Client& client) {
+  const auto write = [&](const std::string& name, const Node& node) {
     card.model = name;
-    card.adapter = client.adapter;
-    write_adapter(folder / (name + ".safetensors"), card, client.state);
+    card.adapter = node.adapter;
+    write_adapter(folder / (name + ".safetensors"), card, node.state);
   };
   for (const auto& client : federation.clients()) write(fmt::format("client-{:03}", client.id), client);
   write("network", federation.network_model());

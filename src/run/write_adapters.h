@@ -7,12 +7,12 @@
 
 #include "config/config.h"
 #include "data/preprocess.h"
-#include "run/federation.h"
+#include "run/simulation.h"
 
 namespace dfrost {
 
 // `weights`: the backbone's weights_fingerprint().
-void write_adapters(const std::filesystem::path& folder, const Federation& federation,
+void write_adapters(const std::filesystem::path& folder, const Simulation& federation,
                     const RunConfig& config, const Backbone& backbone, const Preprocessing& preprocessing,
                     const std::string& weights);
 

@@ -72,6 +72,23 @@ ClientState make_client_state(const AdapterOptions& adapter, const Geometry& geo
   return state;
 }
 
+void resize_prompts(std::size_t prompts, AdapterOptions& adapter, ClientState& state) {
+  if (prompts == state.prompts().rows()) return;
+  (adapter.prompts.selects() ? adapter.prompts.pool : adapter.prompts.count) = prompts;
+  StateLayout layout;
+  std::vector<float> values;
+  for (const auto& part : state.layout.parts()) {
+    Shape shape = part.shape;
+    if (part.name == kPromptPart || part.name == kKeysPart) shape.front() = prompts;
+    layout.add(part.name, shape);
+    const auto own =
+        std::span(state.values).subspan(part.offset, std::min(part.size, layout.parts().back().size));
+    values.insert(values.end(), own.begin(), own.end());
+    values.resize(layout.size(), 0.0f);
+  }
+  state = {.layout = std::move(layout), .values = std::move(values)};
+}
+
 void require_fit(const ClientState& state, const AdapterOptions& adapter, const Geometry& geometry) {
   if (state.layout != layout_of(adapter, geometry) || state.values.size() != state.layout.size())
     throw Error(ErrorCode::failed_precondition, "the client's state was not made for this adapter");

@@ -73,6 +73,10 @@ StateLayout layout_of(const AdapterOptions& adapter, const Geometry& geometry);
 ClientState make_client_state(const AdapterOptions& adapter, const Geometry& geometry, Seed seed,
                               std::uint64_t client);
 
+// Makes room for another number of prompts, with their keys where they are separate: the first ones stay, new
+// ones are zero, and adapter and state still fit each other. An optimizer forgets what it remembers.
+void resize_prompts(std::size_t prompts, AdapterOptions& adapter, ClientState& state);
+
 // Throws (failed_precondition) unless the state is laid out as this adapter around this model is.
 void require_fit(const ClientState& state, const AdapterOptions& adapter, const Geometry& geometry);
 

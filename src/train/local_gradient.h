@@ -1,6 +1,6 @@
-// The gradient of a client's own loss where it stands, without a step: what DGD and D² exchange around. The mean
-// over all of the client's images, or over one mini-batch of them drawn by the key. Batches are summed in double in
-// a fixed order; runs on the calling thread.
+// The gradient of a client's own loss where it stands, without a step: what DGD and D² exchange around. The
+// mean over all of the client's images, or over one mini-batch of them drawn by the key. Batches are summed
+// in double in a fixed order; runs on the calling thread.
 #pragma once
 
 #include <cstddef>

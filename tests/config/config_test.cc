@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "config/methods.h"
 #include "config/presets.h"
 #include "support/support.h"
 

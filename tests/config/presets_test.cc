@@ -1,3 +1,4 @@
+#include "config/methods.h"
 #include "config/presets.h"
 
 #include <gtest/gtest.h>

@@ -14,7 +14,9 @@ Savepoint checkpoint_of_round(std::size_t round) {
   Savepoint checkpoint{.round = round,
                        .fingerprint = "print",
                        .totals = {},
-                       .state = {{1.5f, -2.0f, static_cast<float>(round)}, {}, {}}};
+                       .nodes = {.layouts = {{2, {{"prompts", {1, 1}}}, {}}, {1, {{"prompts", {1}}}, {{"last", {2}}}}},
+                                 .values = {1.5f, -2.0f, static_cast<float>(round)},
+                                 .memory = {4.0f, -0.5f}}};
   checkpoint.totals.rounds = round;
   checkpoint.totals.seconds.train = 1.0 / 3.0;
   checkpoint.totals.sent_bytes = (std::uint64_t{1} << 60) + 1;
@@ -29,7 +31,7 @@ TEST(Savepoint, ComesBackAsItWasAndTheLastTwoAreKept) {
   ASSERT_TRUE(found.checkpoint);
   const auto expected = checkpoint_of_round(10);
   EXPECT_EQ(found.checkpoint->round, 10u);
-  EXPECT_EQ(found.checkpoint->state, expected.state);
+  EXPECT_EQ(found.checkpoint->nodes, expected.nodes);
   EXPECT_EQ(found.checkpoint->fingerprint, "print");
   EXPECT_EQ(found.checkpoint->totals.seconds.train, expected.totals.seconds.train);
   EXPECT_EQ(found.checkpoint->totals.sent_bytes, expected.totals.sent_bytes);
@@ -40,22 +42,22 @@ TEST(Savepoint, HoldsWhatOptimizersKeepAndNothingOfThemWhereTheyStartFresh) {
   write_savepoint(folder.path(), checkpoint_of_round(1));
   EXPECT_EQ(read_text_file(folder / "round-000001.safetensors").find("optimizer"), std::string::npos);
   auto kept = checkpoint_of_round(2);
-  kept.state.optimizer_steps = {0, (std::uint64_t{1} << 60) + 1};
+  kept.nodes.optimizer_steps = {0, (std::uint64_t{1} << 60) + 1};
   // Plain SGD counts its steps and remembers nothing else.
   for (const auto& values : {std::vector<float>{0.25f, -1e-30f}, std::vector<float>{}}) {
-    kept.state.optimizer_values = values;
+    kept.nodes.optimizer_values = values;
     write_savepoint(folder.path(), kept);
     const auto found = newest_savepoint(folder.path());
     ASSERT_TRUE(found.checkpoint) << found.damaged.front();
-    EXPECT_EQ(found.checkpoint->state, kept.state);
+    EXPECT_EQ(found.checkpoint->nodes, kept.nodes);
   }
 }
 
 TEST(Savepoint, IsDamagedWhereWhatAnOptimizerKeptWasChanged) {
   const test::TemporaryFolder folder;
   auto kept = checkpoint_of_round(7);
-  kept.state.optimizer_steps = {31, 41};
-  kept.state.optimizer_values = {0.25f, 0.5f};
+  kept.nodes.optimizer_steps = {31, 41};
+  kept.nodes.optimizer_values = {0.25f, 0.5f};
   write_savepoint(folder.path(), kept);
   const auto path = folder / "round-000007.safetensors";
   const auto whole = read_text_file(path);
@@ -69,6 +71,25 @@ TEST(Savepoint, IsDamagedWhereWhatAnOptimizerKeptWasChanged) {
     const auto found = newest_savepoint(folder.path());
     EXPECT_FALSE(found.checkpoint) << place;
     EXPECT_EQ(found.damaged.size(), 1u);
+  }
+}
+
+TEST(Savepoint, OfAnotherFormatIsNamedAsSuch) {
+  const test::TemporaryFolder folder;
+  write_savepoint(folder.path(), checkpoint_of_round(7));
+  const auto path = folder / "round-000007.safetensors";
+  const auto whole = read_text_file(path);
+  const std::string format = R"("format":"2")";
+  ASSERT_NE(whole.find(format), std::string::npos);
+  // The first format had no such field.
+  for (const std::string other : {R"("format":"3")", R"("formas":"2")"}) {
+    auto text = whole;
+    text.replace(text.find(format), format.size(), other);
+    write_file_atomically(path, text);
+    const auto found = newest_savepoint(folder.path());
+    EXPECT_FALSE(found.checkpoint);
+    ASSERT_EQ(found.damaged.size(), 1u);
+    EXPECT_NE(found.damaged.front().find("another version of dfrost"), std::string::npos);
   }
 }
 

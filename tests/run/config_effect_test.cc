@@ -11,7 +11,7 @@
 #include "dfrost/error.h"
 #include "records/record_json.h"
 #include "run/small_experiment.h"
-#include "run/small_federation.h"
+#include "run/small_simulation.h"
 
 namespace dfrost {
 namespace {
@@ -38,6 +38,8 @@ const std::vector<Effect> kEffects = {
     {"network.active_clients", "3", {}},
     {"network.active_graph", "all", {"network.active_clients=4"}},
     {"method.name", "d-psgd", {}},
+    {"method.round", "d2", {"train.optimizer=sgd"}},
+    {"method.gradient", "batch", {"train.optimizer=sgd", "method.round=dgd"}},
     {"method.cooperation", "none", {}},
     {"train.optimizer", "sgd", {}},
     {"train.optimizer_state", "kept", {}},
@@ -128,7 +130,7 @@ std::string outcome_of(std::vector<std::string> overrides) {
   try {
     Preprocessing how;
     how.resize = how.crop = test::tiny_backbone().geometry().image_size;
-    Federation federation(test::parse("", overrides), test::tiny_backbone(), how,
+    Simulation federation(test::parse("", overrides), test::tiny_backbone(), how,
                           test::coloured_squares(8, 2));
     std::string outcome;
     for (int round = 0; round < 2; ++round) {

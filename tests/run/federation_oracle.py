@@ -17,7 +17,7 @@ import torch
 from PIL import Image
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "train"))
-from oracle import Vit, load, outside_domains, save, train  # noqa: E402
+from oracle import Vit, batch_loss, load, outside_domains, save, train  # noqa: E402
 
 MEAN, STD = np.array([0.485, 0.456, 0.406]), np.array([0.229, 0.224, 0.225])
 PROMPTS, KEYS = "prompt_embeddings", "pool.keys"
@@ -92,22 +92,60 @@ def train_client(vit, case, values, samples, orders, dropout):
     return {name: tensor.detach().numpy() for name, tensor in state.items()}
 
 
+def gradient(vit, case, values, samples, order, dropout):
+    """Of the mean loss over all of a client's pictures, or over the first batch of its order."""
+    state = {name: torch.tensor(value).requires_grad_() for name, value in values.items()}
+    if case["gradient"] == "batch":
+        order = order[: case["batch"]]
+    total = 0
+    for number, first in enumerate(range(0, len(order), case["batch"])):
+        batch = order[first : first + case["batch"]]
+        mask = None if dropout is None else dropout[number, : len(batch)]
+        total = total + len(batch) / len(order) * batch_loss(vit, case, state, samples, batch, mask)
+    gradients = torch.autograd.grad(total, list(state.values()), allow_unused=True)
+    return {name: np.zeros_like(values[name]) if g is None else g.numpy() for name, g in zip(state, gradients)}
+
+
+def corrected(rate, state, g, last):
+    """What a client of D² sends: its gradient step, corrected by the state and gradient of its last round."""
+    if last is None:
+        return {name: x - rate * g[name] for name, x in state.items()}
+    return {name: 2 * x - last[0][name] - rate * (g[name] - last[1][name]) for name, x in state.items()}
+
+
+def lazy_where_needed(weights):
+    """(I + W)/2 where W has an eigenvalue of -1/3 or less."""
+    needed = np.linalg.eigvalsh(weights).min() <= -1 / 3 + 1e-6
+    return (weights + np.eye(len(weights))) / 2 if needed else weights
+
+
 def federation(vit, case, inputs, patches, queries):
     clients = case["clients"]
     states = [{name.split("/")[1]: t.numpy() for name, t in inputs.items() if name.startswith(f"{u}/")}
               for u in range(len(clients))]
-    after = {}
+    after, last = {}, [None] * len(clients)
+    kind, rate = case["round"], case["optimizer"]["learning_rate"]
     for number, network in enumerate(case["rounds"]):
-        before, trained = states, list(states)
+        before, trained, gradients = states, list(states), {}
         for u in network["active"]:
             mine = torch.tensor(clients[u]["samples"])
             labels = torch.tensor([case["labels"][i] for i in mine])
             outside = outside_domains([case["ranges"][i] for i in mine], case["classes"])
             own = {**case, "prompts": {**case["prompts"], "count": clients[u]["count"]}}
-            trained[u] = train_client(vit, own, states[u], (patches[mine], queries[mine], labels, outside),
-                                      network["orders"][u], inputs.get(f"dropout/{number + 1}/{u}"))
+            samples, dropout = (patches[mine], queries[mine], labels, outside), inputs.get(f"dropout/{number + 1}/{u}")
+            if kind == "update":
+                trained[u] = train_client(vit, own, states[u], samples, network["orders"][u], dropout)
+                continue
+            gradients[u] = gradient(vit, own, states[u], samples, network["orders"][u][0], dropout)
+            if kind == "d2":
+                trained[u], last[u] = corrected(rate, states[u], gradients[u], last[u]), (states[u], gradients[u])
         weights = mixing_matrix(len(clients), network["links"])
+        if kind == "d2":
+            weights = lazy_where_needed(weights)
         states = [merge_client(case["merge"], u, trained, before[u][PROMPTS], weights[u]) for u in range(len(clients))]
+        if kind == "dgd":
+            for u, g in gradients.items():
+                states[u] = {name: x - rate * g[name] for name, x in states[u].items()}
         for u, state in enumerate(states):
             after.update({f"{number + 1}/{u}/{name}": torch.tensor(values) for name, values in state.items()})
     for name in states[0]:

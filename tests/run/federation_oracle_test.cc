@@ -7,9 +7,10 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "config/methods.h"
 #include "config/presets.h"
 #include "network/faults.h"
-#include "run/small_federation.h"
+#include "run/small_simulation.h"
 #include "support/support.h"
 #include "train/head.h"
 #include "train/oracle_export.h"
@@ -19,7 +20,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kRounds = 2, kPerClass = 5;
+constexpr std::size_t kPerClass = 5;
 
 struct Case {
   std::string name;
@@ -29,7 +30,8 @@ struct Case {
 RunConfig config_of(const std::string& method) {
   auto config = test::small_config();
   apply_method(config, method);
-  config.run.rounds = kRounds;
+  // What D² remembers matters from the second round on.
+  config.run.rounds = config.method.round == RoundKind::update ? 2 : 4;
   config.partition.clients_per_domain = 2;
   config.network.topology = {.kind = TopologyKind::erdos_renyi, .degree = 2};  // so that weights differ
   config.train.batch = 4;
@@ -66,6 +68,24 @@ std::vector<Case> cases() {
     c.head.kind = HeadKind::mlp;
     c.head.hidden = {20, 12};
   });
+  add("dgd-transport", "dgd", [](RunConfig& c) {
+    c.merge.kind = MergeKind::ot;
+    c.prompts.counts = {4, 2, 3};
+  });
+  add("dgd-pool", "dgd", [](RunConfig& c) {
+    c.prompts.pool = 6;
+    c.prompts.similarity_weight = 0.01;
+    c.method.gradient = GradientImages::batch;
+  });
+  add("d2-lazy", "d2", [](RunConfig& c) {
+    c.network.topology = {.kind = TopologyKind::ring, .is_static = true};  // four: an eigenvalue of -1/3
+    c.head.kind = HeadKind::pfpt;
+  });
+  add("d2-faults", "d2", [](RunConfig& c) {
+    c.network.topology.kind = TopologyKind::full;
+    c.network.faults = {.link_failure = 0.3, .active_clients = 3};
+    c.method.gradient = GradientImages::batch;
+  });
   add("faults", "dfrost", [](RunConfig& c) {
     c.network.topology.kind = TopologyKind::full;
     c.network.faults = {.link_failure = 0.3, .active_clients = 3};
@@ -77,14 +97,14 @@ std::vector<Case> cases() {
   return all;
 }
 
-Federation make(const RunConfig& config) {
+Simulation make(const RunConfig& config) {
   Preprocessing how;
   how.resize = how.crop = test::tiny_backbone().geometry().image_size;
   return {config, test::tiny_backbone(), how, test::coloured_squares(kPerClass, 1)};
 }
 
 // Prompts larger than their first size, at which features hardly depend on them.
-void enlarge_prompts(Federation& federation) {
+void enlarge_prompts(Simulation& federation) {
   auto state = federation.state();
   std::size_t first = 0;
   for (const auto& client : federation.clients()) {
@@ -107,7 +127,7 @@ std::vector<float> dropout_of(const RunConfig& config, const RandomKey& key, std
   return factors;
 }
 
-json export_round(const RunConfig& config, const Federation& federation, std::size_t round) {
+json export_round(const RunConfig& config, const Simulation& federation, std::size_t round) {
   const auto& clients = federation.partition().clients;
   const Topology topology(config.network.topology, clients.size(), config.run.seed);
   const auto network = draw_round(topology, config.network.faults, round);
@@ -124,10 +144,10 @@ json export_round(const RunConfig& config, const Federation& federation, std::si
   return {{"active", active}, {"links", links}, {"orders", orders}};
 }
 
-void export_values(const Case& c, const Federation& federation, const std::filesystem::path& path) {
+void export_values(const Case& c, const Simulation& federation, const std::filesystem::path& path) {
   std::vector<FloatTensor> tensors;
   std::vector<std::vector<float>> dropout;
-  dropout.reserve(kRounds * federation.clients().size());
+  dropout.reserve(c.config.run.rounds * federation.clients().size());
   for (const auto& client : federation.clients()) {
     for (auto& tensor : tensors_of(client.state)) {
       tensor.name = fmt::format("{}/{}", client.id, tensor.name);
@@ -136,7 +156,7 @@ void export_values(const Case& c, const Federation& federation, const std::files
     if (!drops_out(client.adapter.head)) continue;
     const std::size_t hidden =
         head_layers(client.adapter.head, test::tiny_backbone().geometry()).front().outputs;
-    for (std::size_t round = 1; round <= kRounds; ++round) {
+    for (std::size_t round = 1; round <= c.config.run.rounds; ++round) {
       std::size_t steps = 0;
       dropout.push_back(dropout_of(c.config, {c.config.run.seed, client.id, round},
                                    federation.partition().clients[client.id].size(), hidden, steps));
@@ -148,13 +168,15 @@ void export_values(const Case& c, const Federation& federation, const std::files
   write_safetensors(path, tensors);
 }
 
-json export_case(const Case& c, const Federation& federation, const test::TemporaryFolder& folder) {
+json export_case(const Case& c, const Simulation& federation, const test::TemporaryFolder& folder) {
   export_values(c, federation, folder / (c.name + ".safetensors"));
   const auto& corpus = federation.corpus();
   const auto& merge = c.config.merge;
   json description = test::describe_training(federation.clients().front().adapter, c.config.train,
                                              test::tiny_backbone().geometry());
   description.update({{"name", c.name},
+                      {"round", to_string(c.config.method.round)},
+                      {"gradient", to_string(c.config.method.gradient)},
                       {"labels", corpus.train.labels},
                       {"ranges", json::array()},
                       {"clients", json::array()},
@@ -176,7 +198,7 @@ json export_case(const Case& c, const Federation& federation, const test::Tempor
     description["clients"].push_back(
         {{"samples", federation.partition().clients[client.id]}, {"count", client.adapter.prompts.count}});
   }
-  for (std::size_t round = 1; round <= kRounds; ++round)
+  for (std::size_t round = 1; round <= c.config.run.rounds; ++round)
     description["rounds"].push_back(export_round(c.config, federation, round));
   return description;
 }
@@ -203,7 +225,7 @@ void expect_near(const std::string& what, std::span<const float> ours, std::span
   EXPECT_LE(std::sqrt(error), 1e-3 * std::sqrt(way) + rounding) << what;
 }
 
-void expect_same_states(const std::string& prefix, const Client& client, std::span<const float> first,
+void expect_same_states(const std::string& prefix, const Node& client, std::span<const float> first,
                         const Safetensors& theirs) {
   for (const auto& part : client.state.layout.parts()) {
     const std::string name = prefix + "/" + part.name;
@@ -237,7 +259,7 @@ TEST(FederationOracle, EveryMethodEndsWherePyTorchAndNumPyEnd) {
     std::vector<std::vector<float>> first;
     for (const auto& client : federation.clients()) first.push_back(client.state.values);
     std::size_t messages = 0;
-    for (std::size_t round = 1; round <= kRounds; ++round) {
+    for (std::size_t round = 1; round <= c.config.run.rounds; ++round) {
       const auto record = federation.run_round();
       messages += record.sent_messages;
       EXPECT_TRUE(!record.theory || record.theory->violated == 0);

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "records/record_json.h"
-#include "run/small_federation.h"
+#include "run/small_simulation.h"
 #include "support/numbers.h"
 #include "support/support.h"
 
@@ -130,11 +130,11 @@ TEST(MergeView, AsJsonHasFourDigits) {
             R"("plan":[[0,0,0,1.0]]})");
 }
 
-TEST(Federation, KeepsTheMergesOfTheFirstClientsOfEachDomainInRoundsThatEvaluate) {
+TEST(Simulation, KeepsTheMergesOfTheFirstClientsOfEachDomainInRoundsThatEvaluate) {
   auto config = test::small_config();
   config.evaluate.every = 2;
   config.diagnostics.merge_views = 2;
-  auto federation = test::make_federation(config);
+  auto federation = test::make_simulation(config);
   EXPECT_TRUE(federation.run_round().merge_views.empty());
   const auto record = federation.run_round();
   ASSERT_EQ(record.merge_views.size(), 4u);  // six clients, three of each of two domains
@@ -148,23 +148,23 @@ TEST(Federation, KeepsTheMergesOfTheFirstClientsOfEachDomainInRoundsThatEvaluate
   }
 }
 
-TEST(Federation, IsTheSameWhoeverLooks) {
+TEST(Simulation, IsTheSameWhoeverLooks) {
   auto config = test::small_config();
   const auto values = [&](std::size_t views) {
     config.diagnostics.merge_views = views;
-    auto federation = test::make_federation(config);
+    auto federation = test::make_simulation(config);
     EXPECT_EQ(federation.run_round().merge_views.size(), std::min<std::size_t>(6, 2 * views));
     return federation.state().values;
   };
   EXPECT_EQ(values(0), values(9));
 }
 
-TEST(Federation, RecordsTheGraphOfTheRound) {
+TEST(Simulation, RecordsTheGraphOfTheRound) {
   auto config = test::small_config();
   config.network.faults.active_clients = 5;
   config.network.topology.kind = TopologyKind::full;
   config.network.faults.link_failure = 0.3;
-  auto federation = test::make_federation(config);
+  auto federation = test::make_simulation(config);
   const auto record = federation.run_round();
   ASSERT_TRUE(record.graph);
   EXPECT_EQ(record.graph->links.size(), record.edges);

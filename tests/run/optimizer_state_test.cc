@@ -7,12 +7,13 @@
 
 #include "base/file.h"
 #include "run/small_experiment.h"
-#include "run/small_federation.h"
+#include "run/small_simulation.h"
+#include "run/update_phase.h"
 
 namespace dfrost {
 namespace {
 
-using test::make_federation;
+using test::make_simulation;
 using test::SmallExperiment;
 using test::StoppingObserver;
 
@@ -27,8 +28,8 @@ RunConfig keeping(const OptimizerOptions& optimizer) {
   return config;
 }
 
-FederationState state_after(const RunConfig& config, std::size_t rounds) {
-  auto federation = make_federation(config);
+SavedNodes state_after(const RunConfig& config, std::size_t rounds) {
+  auto federation = make_simulation(config);
   for (std::size_t r = 0; r < rounds; ++r) federation.run_round();
   return federation.state();
 }
@@ -61,20 +62,20 @@ TEST(KeptOptimizers, AreNeitherSentNorMerged) {
   auto config = keeping(kAdam);
   config.network.topology.kind = TopologyKind::full;
   config.merge.kind = MergeKind::average;
-  auto federation = make_federation(config);
+  auto federation = make_simulation(config);
   const auto sent = federation.run_round().sent_bytes;
   const auto& clients = federation.clients();
   for (std::size_t i = 0; i < clients[0].state.values.size(); ++i)
     ASSERT_NEAR(clients[0].state.values[i], clients[1].state.values[i], 1e-6);
   EXPECT_NE(clients[0].state.optimizer.first, clients[1].state.optimizer.first);
   config.train.optimizer_state = OptimizerMemory::fresh;
-  EXPECT_EQ(make_federation(config).run_round().sent_bytes, sent);
+  EXPECT_EQ(make_simulation(config).run_round().sent_bytes, sent);
 }
 
 TEST(KeptOptimizers, OfAbsentClientsWait) {
   auto config = keeping(kAdam);
   config.network.faults.active_clients = 2;
-  auto federation = make_federation(config);
+  auto federation = make_simulation(config);
   std::vector<OptimizerState> before(6);
   for (int round = 0; round < 4; ++round) {
     const auto record = federation.run_round();
@@ -87,7 +88,7 @@ TEST(KeptOptimizers, OfAbsentClientsWait) {
     }
   }
   // And who has never trained comes back so.
-  auto restored = make_federation(config);
+  auto restored = make_simulation(config);
   restored.restore(4, federation.state());
   EXPECT_EQ(restored.state(), federation.state());
   restored.run_round();
@@ -96,21 +97,24 @@ TEST(KeptOptimizers, OfAbsentClientsWait) {
 }
 
 // A second round of it, alone.
-TrainReport train_on_squares(Client& client, const RunConfig& config) {
+TrainOutcome train_on_squares(Node& client, const RunConfig& config) {
   const Corpus corpus = test::coloured_squares(2, 1);
   Preprocessing how;
   how.resize = how.crop = test::tiny_backbone().geometry().image_size;
   const CorpusSamples samples(corpus, corpus.train, test::tiny_backbone(), how, 0);
   Workspace workspace(test::tiny_backbone());
-  return train_client(client, samples, config, 2, workspace);
+  const UpdatePhase phase(config.train, config.merge, config.run.seed);
+  NodeReport report;
+  phase.work(client, {.round = 2}, {&samples, workspace}, report);
+  return report.train;
 }
 
 TEST(KeptOptimizers, AreTakenBackWithAnUpdateThatDiverged) {
   for (const auto& optimizer : {kAdam, kMomentum}) {
     auto config = keeping(optimizer);
-    auto federation = make_federation(config);
+    auto federation = make_simulation(config);
     federation.run_round();
-    Client client = federation.clients().front();
+    Node client = federation.clients().front();
     const auto before = client.state;
     config.train.optimizer.learning_rate = 1e38;
     EXPECT_TRUE(train_on_squares(client, config).diverged);
@@ -122,16 +126,16 @@ TEST(KeptOptimizers, AreTakenBackWithAnUpdateThatDiverged) {
 // A square that overflows stops its value without a trace in it; kept, it would stop it for good.
 TEST(KeptOptimizers, ThatAreNoNumbersCountAsDiverged) {
   const auto config = keeping(kAdam);
-  auto federation = make_federation(config);
+  auto federation = make_simulation(config);
   federation.run_round();
-  Client client = federation.clients().front();
+  Node client = federation.clients().front();
   client.state.optimizer.second.back() = std::numeric_limits<float>::infinity();
   EXPECT_TRUE(train_on_squares(client, config).diverged);
 }
 
 TEST(KeptOptimizers, AreRefusedWhereTheyDoNotFit) {
   const auto config = keeping(kAdam);
-  auto federation = make_federation(config);
+  auto federation = make_simulation(config);
   const auto good = state_after(config, 1);
   auto without = good, shorter = good;
   without.optimizer_steps.clear();
@@ -140,7 +144,7 @@ TEST(KeptOptimizers, AreRefusedWhereTheyDoNotFit) {
   test::expect_error(ErrorCode::data_loss, "optimizers", [&] { federation.restore(1, without); });
   test::expect_error(ErrorCode::data_loss, "remember", [&] { federation.restore(1, shorter); });
   EXPECT_EQ(federation.state(), state_after(config, 0)) << "unchanged by what was refused";
-  auto fresh = make_federation(test::small_config());
+  auto fresh = make_simulation(test::small_config());
   test::expect_error(ErrorCode::data_loss, "optimizers", [&] { fresh.restore(1, good); });
 }
 
@@ -198,12 +202,12 @@ TEST(KeptOptimizers, AreNotGuessedForARunThatStartedThemFresh) {
 TEST(MaxSteps, AreCountedInWhatARoundRecords) {
   auto config = test::small_config();
   config.train.epochs = 5;
-  EXPECT_EQ(make_federation(config).run_round().images, 6u * 12 * 5);
+  EXPECT_EQ(make_simulation(config).run_round().images, 6u * 12 * 5);
   config.train.max_steps = 1;
-  EXPECT_EQ(make_federation(config).run_round().images, 6u * 4);
+  EXPECT_EQ(make_simulation(config).run_round().images, 6u * 4);
   config.train.max_steps = 4;  // an epoch of three batches, and one of the next
   std::size_t shown = 0;
-  const auto record = make_federation(config).run_round([&](const Federation::Progress& progress) {
+  const auto record = make_simulation(config).run_round([&](const RoundProgress& progress) {
     if (progress.stage == "train" && progress.done == progress.total) shown = progress.images;
   });
   EXPECT_EQ(record.images, 6u * (12 + 4));

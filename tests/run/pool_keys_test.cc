@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "run/small_federation.h"
+#include "run/small_simulation.h"
+#include "run/state_merge.h"
 #include "support/numbers.h"
 
 namespace dfrost {
@@ -53,16 +54,15 @@ Message message_with_keys(ClientId sender, const ClientState& state) {
 }
 
 // What a client holds after it has merged with its peers, all of the same weight.
-ClientState merged_with(const Client& client, const std::vector<ClientState>& peers,
-                        const RunConfig& config) {
+ClientState merged_with(const Node& client, const std::vector<ClientState>& peers, const RunConfig& config) {
   Inbox inbox;
   for (const auto& peer : peers) {
     inbox.messages.push_back(message_with_keys(static_cast<ClientId>(inbox.messages.size() + 1), peer));
     inbox.weights.push_back(1.0 / static_cast<double>(peers.size() + 1));
   }
   inbox.self_weight = 1.0 / static_cast<double>(peers.size() + 1);
-  Client merging = client;
-  const auto report = merge_states(merging, inbox, config, kKeysRound);
+  Node merging = client;
+  const auto report = merge_states(merging, inbox, config.merge, config.run.seed, {.round = kKeysRound});
   EXPECT_TRUE(report.merged);
   EXPECT_GT(report.merge_seconds, 0);
   EXPECT_GT(report.measure_seconds, 0);
@@ -117,10 +117,10 @@ TEST(PoolKeys, DoNotChangeWhenAPeerReordersPromptsAndKeysAlike) {
   for (const auto kind : {MergeKind::ot, MergeKind::barycenter}) {
     auto config = config_with_keys();
     config.merge.kind = kind;
-    const auto federation = test::make_federation(config);
+    const auto federation = test::make_simulation(config);
     for (Seed seed = 0; seed < 5; ++seed) {
       RandomStream random(seed, "reordered keys");
-      Client client = federation.clients().front();
+      Node client = federation.clients().front();
       add_noise(client.state.prompts(), 1, random);  // far enough apart to be told from each other
       std::vector<ClientState> peers(2, client.state);
       for (auto& peer : peers) {
@@ -140,17 +140,18 @@ TEST(PoolKeys, DoNotChangeWhenAPeerReordersPromptsAndKeysAlike) {
 }
 
 TEST(PoolKeys, OfTheNetworkModelBelongToItsPrompts) {
-  auto federation = test::make_federation(config_with_keys());
+  auto federation = test::make_simulation(config_with_keys());
   RandomStream random(1, "network keys");
   ClientState pool = federation.clients().front().state;
   add_noise(pool.prompts(), 1, random);
-  std::vector<float> values;
+  auto saved = federation.state();
+  saved.values.clear();
   for (std::size_t u = 0; u < federation.clients().size(); ++u) {
     ClientState own = pool;
     reorder_pool(own, random.permutation(kPoolSize));
-    values.insert(values.end(), own.values.begin(), own.values.end());
+    saved.values.insert(saved.values.end(), own.values.begin(), own.values.end());
   }
-  federation.restore(1, {.values = values, .optimizer_steps = {}, .optimizer_values = {}});  // measures
+  federation.restore(1, saved);  // measures
   expect_same_pool(federation.network_model().state, pool);
 }
 

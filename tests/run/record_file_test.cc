@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "records/about.h"
-#include "run/small_federation.h"
+#include "run/small_simulation.h"
 #include "support/support.h"
 
 namespace dfrost {
@@ -59,8 +59,9 @@ TEST(About, SaysWhoHoldsWhat) {
   auto config = test::small_config();
   config.run.name = "small";
   config.prompts.counts = {4, 2};
-  const auto federation = test::make_federation(config);
-  const auto about = about_json(config, federation.participants(), test::tiny_backbone(), "timm", "dfrost run small.toml");
+  const auto federation = test::make_simulation(config);
+  const auto about =
+      about_json(config, federation.participants(), test::tiny_backbone(), "timm", "dfrost run small.toml");
   EXPECT_EQ(about["command"], "dfrost run small.toml");
   EXPECT_EQ(about["backbone"]["family"], "timm");
   EXPECT_EQ(about["backbone"]["width"], test::tiny_backbone().geometry().width);
@@ -81,8 +82,9 @@ TEST(About, SaysWhoHoldsWhat) {
 
 TEST(About, KnowsTheTestPicturesOfTheRunAgain) {
   const auto config = test::small_config();
-  const auto federation = test::make_federation(config);
-  const auto about = about_json(config, federation.participants(), test::tiny_backbone(), "timm", "dfrost run").dump();
+  const auto federation = test::make_simulation(config);
+  const auto about =
+      about_json(config, federation.participants(), test::tiny_backbone(), "timm", "dfrost run").dump();
   Corpus corpus = federation.corpus();
   EXPECT_NO_THROW(require_same_test_pictures(about, corpus));
   const PictureRecord& last = corpus.test.records.back();

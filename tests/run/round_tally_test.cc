@@ -41,12 +41,12 @@ TEST(RoundTally, DrawsNoGraphOfMoreThanFiveHundredClients) {
 }
 
 TEST(RoundTally, TakesTheLossOfThoseThatTrainedAndDidNotDiverge) {
-  const std::vector<TrainReport> reports = {
-      {.loss = 1, .images = 10},
+  const std::vector<NodeReport> reports = {
+      {.train = {.loss = 1, .images = 10}},
       {},  // absent
-      {.loss = std::numeric_limits<double>::quiet_NaN(), .images = 7, .diverged = true},
-      {.loss = 4, .images = 2},
-      {.loss = 1e30, .images = 3, .diverged = true}};
+      {.train = {.loss = std::numeric_limits<double>::quiet_NaN(), .images = 7, .diverged = true}},
+      {.train = {.loss = 4, .images = 2}},
+      {.train = {.loss = 1e30, .images = 3, .diverged = true}}};
   RoundRecord record;
   tally_training(reports, record);
   EXPECT_EQ(record.train_loss, 2.5);
@@ -58,7 +58,7 @@ TEST(RoundTally, TakesTheLossOfThoseThatTrainedAndDidNotDiverge) {
 }
 
 TEST(RoundTally, AveragesOverMergesAndAddsUpWhatIsCounted) {
-  std::vector<ExchangeReport> reports(4);
+  std::vector<NodeReport> reports(4);
   reports[0] = {.merge = {.merged = true, .off_index_mass = 0.5, .error = 3, .dead_prompts = 2},
                 .refused = 1,
                 .missing = 2};
@@ -77,7 +77,7 @@ TEST(RoundTally, AveragesOverMergesAndAddsUpWhatIsCounted) {
 }
 
 TEST(RoundTally, WithoutAMergeThereIsNothingToAverage) {
-  std::vector<ExchangeReport> reports(3);
+  std::vector<NodeReport> reports(3);
   RoundRecord record;
   tally_exchange(reports, 1, record);
   EXPECT_TRUE(std::isnan(record.off_index_mass));
@@ -88,7 +88,7 @@ TEST(RoundTally, WithoutAMergeThereIsNothingToAverage) {
 }
 
 TEST(RoundTally, SplitsTheWallClockByWhatTheStagesTookOnTheirThreads) {
-  std::vector<ExchangeReport> reports(2);
+  std::vector<NodeReport> reports(2);
   reports[0] = {.merge = {.merged = true, .merge_seconds = 3, .measure_seconds = 4}, .exchange_seconds = 1};
   reports[1] = {.merge = {.merged = true, .merge_seconds = 5, .measure_seconds = 6}, .exchange_seconds = 1};
   RoundRecord record;
@@ -102,7 +102,7 @@ TEST(RoundTally, SplitsTheWallClockByWhatTheStagesTookOnTheirThreads) {
 }
 
 TEST(RoundTally, FindsTheMergeNearestToTheBoundOfTheTheorem) {
-  std::vector<ExchangeReport> reports(4);
+  std::vector<NodeReport> reports(4);
   reports[0].merge = {.merged = true, .theorem = {.bound = 8, .smallest_delta = 2, .held = true}};
   reports[1].merge = {.merged = false, .theorem = {.bound = 1, .smallest_delta = 9, .held = false}};
   reports[2].merge = {.merged = true, .theorem = {.bound = 2, .smallest_delta = 3, .held = false}};

@@ -87,8 +87,8 @@ class StoppingObserver final : public RunObserver {
  public:
   explicit StoppingObserver(std::size_t rounds = 1'000) : rounds_(rounds) {}
   void on_note(const std::string& text) override { notes.push_back(text); }
-  void on_ready(const RunConfig&, const Federation&, const Backbone&) override {}
-  void on_progress(const Federation::Progress&) override {
+  void on_ready(const RunConfig&, const Simulation&, const Backbone&) override {}
+  void on_progress(const RoundProgress&) override {
     if (done_ >= rounds_) throw Error(ErrorCode::cancelled, "stopped by the test");
   }
   void on_round(const RoundRecord& record) override {

@@ -6,13 +6,13 @@
 #include <thread>
 
 #include "support/support.h"
-#include "train/method.h"
+#include "train/update_methods.h"
 #include "train/samples.h"
 
 namespace dfrost {
 namespace {
 
-AdapterOptions adapter_of(const LocalMethod& method, HeadKind head) {
+AdapterOptions adapter_of(const MethodPreset& method, HeadKind head) {
   AdapterOptions adapter{.prompts = method.prompts, .head = {.kind = head, .classes = 6, .hidden = {16}}};
   adapter.prompts.count = 3;
   adapter.prompts.pool = adapter.prompts.pool == 0 ? 0 : 5;
@@ -24,7 +24,7 @@ TEST(LocalUpdate, LossFallsOnABatchThatIsSeenAgainAndAgain) {
   const test::MemorySamples samples(*backbone, 12, test::kDomains, 1);
   Workspace workspace(*backbone);
   for (const auto head : {HeadKind::linear, HeadKind::pfpt, HeadKind::mlp}) {
-    for (const auto& method : local_methods()) {
+    for (const auto& method : test::update_methods()) {
       const auto adapter = adapter_of(method, head);
       auto state = make_client_state(adapter, backbone->geometry(), 1, 0);
       TrainOptions options = method.train;
@@ -43,7 +43,7 @@ TEST(LocalUpdate, SameKeySameBytesWhateverTheWorkspaceDidBefore) {
   const auto backbone = test::tiny_backbone();
   const test::MemorySamples samples(*backbone, 11, test::kDomains, 1),
       others(*backbone, 5, test::kDomains, 2);
-  for (const auto& method : local_methods()) {
+  for (const auto& method : test::update_methods()) {
     const auto adapter = adapter_of(method, HeadKind::pfpt);
     const auto start = make_client_state(adapter, backbone->geometry(), 1, 0);
     TrainOptions options = method.train;
@@ -63,7 +63,7 @@ TEST(LocalUpdate, SameKeySameBytesWhateverTheWorkspaceDidBefore) {
 TEST(LocalUpdate, VisitsEveryImageOncePerEpochAndTheLastBatchMayBeSmaller) {
   const auto backbone = test::tiny_backbone();
   const test::MemorySamples samples(*backbone, 11, test::kDomains, 1);
-  const auto adapter = adapter_of(local_method("dfrost"), HeadKind::linear);
+  const auto adapter = adapter_of(method_preset("dfrost"), HeadKind::linear);
   auto state = make_client_state(adapter, backbone->geometry(), 1, 0);
   Workspace workspace(*backbone);
   const auto summary = local_update(adapter, state, samples, {.batch = 4, .epochs = 3}, {}, workspace);
@@ -75,7 +75,7 @@ TEST(LocalUpdate, VisitsEveryImageOncePerEpochAndTheLastBatchMayBeSmaller) {
 TEST(LocalUpdate, EndsAfterTheStepsItMayTakeAndTellsWhatItSaw) {
   const auto backbone = test::tiny_backbone();
   const test::MemorySamples samples(*backbone, 11, test::kDomains, 1);
-  const auto adapter = adapter_of(local_method("dfrost"), HeadKind::pfpt);
+  const auto adapter = adapter_of(method_preset("dfrost"), HeadKind::pfpt);
   const auto start = make_client_state(adapter, backbone->geometry(), 1, 0);
   Workspace workspace(*backbone);
   struct Expected {
@@ -102,8 +102,8 @@ TEST(LocalUpdate, EndsAfterTheStepsItMayTakeAndTellsWhatItSaw) {
 TEST(LocalUpdate, OneStepOfPlainSgdIsTheGradientOfTheFirstBatch) {
   const auto backbone = test::tiny_backbone();
   const test::MemorySamples samples(*backbone, 11, test::kDomains, 1);
-  const auto adapter = adapter_of(local_method("d-psgd"), HeadKind::linear);
-  TrainOptions options = local_method("d-psgd").train;
+  const auto adapter = adapter_of(method_preset("d-psgd"), HeadKind::linear);
+  TrainOptions options = method_preset("d-psgd").train;
   options.batch = 4;
   options.max_steps = 1;
   options.optimizer.learning_rate = 0.5;
@@ -125,7 +125,7 @@ TEST(LocalUpdate, KeepsOfItsOptimizerOnlyWhatItIsToldTo) {
   const test::MemorySamples samples(*backbone, 8, test::kDomains, 1);
   Workspace workspace(*backbone);
   for (const char* name : {"dfrost+", "dfedsam", "d-psgd"}) {
-    const auto& method = local_method(name);
+    const auto& method = method_preset(name);
     const auto adapter = adapter_of(method, HeadKind::mlp);
     const auto start = make_client_state(adapter, backbone->geometry(), 1, 0);
     TrainOptions fresh = method.train, kept = method.train;

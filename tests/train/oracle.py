@@ -115,24 +115,28 @@ def outside_domains(ranges, classes):
     return outside
 
 
-def train(vit, case, state, samples, orders, dropout, optimizer=None):
-    """Trains `state` in place. samples: patches, queries, labels, outside; orders: their indices, epoch by epoch."""
+def batch_loss(vit, case, state, samples, batch, mask):
+    """samples: patches, queries, labels, outside; batch: some of their indices; mask: what dropout leaves of them."""
     patches, queries, labels, outside = samples
+    if case["prompts"]["selects"]:
+        prompts, similarity = choose(case["prompts"], state, queries[batch])
+    else:
+        prompts, similarity = state["prompt_embeddings"], 0
+    logits = logits_of(case, vit, state, vit.features(patches[batch], prompts), mask)
+    if case["mask"] == "domain":
+        logits = logits.masked_fill(outside[batch], -torch.inf)
+    return F.cross_entropy(logits, labels[batch]) + case["prompts"]["similarity_weight"] * similarity
+
+
+def train(vit, case, state, samples, orders, dropout, optimizer=None):
+    """Trains `state` in place; orders: the samples' indices, epoch by epoch."""
     parameters = list(state.values())
     optimizer = optimizer or make_optimizer(case["optimizer"], parameters)
     steps = [order[i : i + case["batch"]] for order in orders for i in range(0, len(order), case["batch"])]
     for number, batch in enumerate(steps):
-        def loss():
-            if case["prompts"]["selects"]:
-                prompts, similarity = choose(case["prompts"], state, queries[batch])
-            else:
-                prompts, similarity = state["prompt_embeddings"], 0
-            mask = None if dropout is None else dropout[number, : len(batch)]
-            logits = logits_of(case, vit, state, vit.features(patches[batch], prompts), mask)
-            if case["mask"] == "domain":
-                logits = logits.masked_fill(outside[batch], -torch.inf)
-            return F.cross_entropy(logits, labels[batch]) + case["prompts"]["similarity_weight"] * similarity
-        step(optimizer, parameters, loss, case["optimizer"]["sam_radius"])
+        mask = None if dropout is None else dropout[number, : len(batch)]
+        step(optimizer, parameters, lambda: batch_loss(vit, case, state, samples, batch, mask),
+             case["optimizer"]["sam_radius"])
 
 
 def local_update(folder, case):

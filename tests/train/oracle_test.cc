@@ -10,7 +10,7 @@
 #include "base/safetensors.h"
 #include "support/support.h"
 #include "train/local_update.h"
-#include "train/method.h"
+#include "train/update_methods.h"
 #include "train/oracle_export.h"
 #include "train/samples.h"
 
@@ -29,7 +29,7 @@ struct UpdateCase {
 constexpr std::size_t kClasses = 6, kSamples = 10;
 constexpr RandomKey kKey = {.seed = 11, .client = 3, .round = 2};
 
-UpdateCase case_of(const LocalMethod& method, HeadKind head) {
+UpdateCase case_of(const MethodPreset& method, HeadKind head) {
   UpdateCase c{fmt::format("{}-{}", method.name, to_string(head)),
                {.prompts = method.prompts, .head = {.kind = head, .classes = kClasses, .hidden = {20, 12}}},
                method.train};
@@ -43,12 +43,12 @@ UpdateCase case_of(const LocalMethod& method, HeadKind head) {
 
 std::vector<UpdateCase> update_cases() {
   std::vector<UpdateCase> cases;
-  for (const auto& method : local_methods()) {
+  for (const auto& method : test::update_methods()) {
     for (const auto head : {HeadKind::linear, HeadKind::pfpt, HeadKind::mlp})
       cases.push_back(case_of(method, head));
   }
   const auto add = [&](const char* name, const char* method, HeadKind head, const auto& change) {
-    cases.push_back(case_of(local_method(method), head));
+    cases.push_back(case_of(method_preset(method), head));
     cases.back().name = name;
     change(cases.back());
   };
@@ -242,9 +242,9 @@ TEST(TrainOracle, LocalUpdateEndsWherePyTorchEndsForEveryMethodHeadAndPool) {
 // Optimizers that are kept over rounds: Adam, momentum, and momentum under SAM with a pool.
 constexpr std::size_t kRounds = 3;
 std::vector<UpdateCase> kept_cases() {
-  std::vector<UpdateCase> cases = {case_of(local_method("dfrost"), HeadKind::linear),
-                                   case_of(local_method("dfedavgm"), HeadKind::mlp),
-                                   case_of(local_method("dfedsam+"), HeadKind::linear)};
+  std::vector<UpdateCase> cases = {case_of(method_preset("dfrost"), HeadKind::linear),
+                                   case_of(method_preset("dfedavgm"), HeadKind::mlp),
+                                   case_of(method_preset("dfedsam+"), HeadKind::linear)};
   for (auto& c : cases) {
     c.train.optimizer_state = OptimizerMemory::kept;
     c.adapter.prompts.similarity_weight = c.adapter.prompts.selects() ? 0.01 : 0;

@@ -6,7 +6,7 @@
 #include "config/config.h"
 #include "data/corpus.h"
 #include "dfrost/backbone.h"
-#include "run/federation.h"
+#include "run/simulation.h"
 
 namespace dfrost::test {
 
@@ -67,10 +67,10 @@ inline const Backbone& tiny_backbone() {
   return *backbone;
 }
 
-inline Federation make_federation(const RunConfig& config) {
+inline Simulation make_simulation(const RunConfig& config) {
   Preprocessing how;
   how.resize = how.crop = tiny_backbone().geometry().image_size;
-  return Federation(config, tiny_backbone(), how, coloured_squares(12, 4));
+  return Simulation(config, tiny_backbone(), how, coloured_squares(12, 4));
 }
 
 }  // namespace dfrost::test

@@ -1,4 +1,4 @@
-#include "run/federation.h"
+#include "run/simulation.h"
 
 #include <gtest/gtest.h>
 
@@ -7,13 +7,13 @@
 #include <set>
 
 #include "measure/mixing_factor.h"
-#include "run/small_federation.h"
+#include "run/small_simulation.h"
 #include "support/support.h"
 
 namespace dfrost {
 namespace {
 
-using test::make_federation;
+using test::make_simulation;
 using test::small_config;
 
 void expect_theory_holds(const RoundRecord& record) {
@@ -21,15 +21,15 @@ void expect_theory_holds(const RoundRecord& record) {
 }
 
 std::vector<float> values_after(const RunConfig& config, std::size_t rounds) {
-  auto federation = make_federation(config);
+  auto federation = make_simulation(config);
   for (std::size_t r = 0; r < rounds; ++r) expect_theory_holds(federation.run_round());
   return federation.state().values;
 }
 
-TEST(Federation, LearnsAndItsTheoryChecksHold) {
+TEST(Simulation, LearnsAndItsTheoryChecksHold) {
   auto config = small_config();
   config.train.epochs = 4;
-  auto federation = make_federation(config);
+  auto federation = make_simulation(config);
   const auto first = federation.run_round();
   auto last = federation.run_round();
   for (int i = 0; i < 4; ++i) last = federation.run_round();
@@ -43,7 +43,7 @@ TEST(Federation, LearnsAndItsTheoryChecksHold) {
   EXPECT_EQ(last.theory->violated, 0u);
 }
 
-TEST(Federation, GivesTheSameBytesAtAnyNumberOfThreads) {
+TEST(Simulation, GivesTheSameBytesAtAnyNumberOfThreads) {
   auto config = small_config();
   const auto expected = values_after(config, 2);
   for (const std::size_t threads : {2, 5}) {
@@ -52,27 +52,27 @@ TEST(Federation, GivesTheSameBytesAtAnyNumberOfThreads) {
   }
 }
 
-TEST(Federation, GoesOnFromSavedValuesAsIfNeverStopped) {
+TEST(Simulation, GoesOnFromSavedValuesAsIfNeverStopped) {
   const auto config = small_config();
-  auto whole = make_federation(config);
+  auto whole = make_simulation(config);
   whole.run_round();
   const auto saved = whole.state();
   whole.run_round();
-  auto resumed = make_federation(config);
+  auto resumed = make_simulation(config);
   resumed.restore(1, saved);
   resumed.run_round();
   EXPECT_EQ(resumed.state(), whole.state());
   EXPECT_EQ(resumed.network_model().state.values, whole.network_model().state.values);
   auto shorter = saved;
   shorter.values.resize(10);
-  test::expect_error(ErrorCode::data_loss, "another number of values", [&] { resumed.restore(1, shorter); });
+  test::expect_error(ErrorCode::data_loss, "too few values", [&] { resumed.restore(1, shorter); });
 }
 
-TEST(Federation, AveragingOverAFullGraphMakesAllClientsEqual) {
+TEST(Simulation, AveragingOverAFullGraphMakesAllClientsEqual) {
   auto config = small_config();
   config.network.topology.kind = TopologyKind::full;
   config.merge.kind = MergeKind::average;
-  auto federation = make_federation(config);
+  auto federation = make_simulation(config);
   const auto record = federation.run_round();
   for (const auto& client : federation.clients()) {
     for (std::size_t i = 0; i < client.state.values.size(); ++i) {
@@ -85,10 +85,10 @@ TEST(Federation, AveragingOverAFullGraphMakesAllClientsEqual) {
   EXPECT_EQ(record.sent_messages, 30u);
 }
 
-TEST(Federation, IsolatedClientsKeepTraining) {
+TEST(Simulation, IsolatedClientsKeepTraining) {
   auto config = small_config();
   config.method.cooperation = Cooperation::none;
-  auto federation = make_federation(config);
+  auto federation = make_simulation(config);
   const auto before = federation.state().values;
   const auto record = federation.run_round();
   EXPECT_NE(federation.state().values, before);
@@ -96,10 +96,10 @@ TEST(Federation, IsolatedClientsKeepTraining) {
   EXPECT_EQ(record.mixing_factor, 1);
 }
 
-TEST(Federation, OfOneWorks) {
+TEST(Simulation, OfOneWorks) {
   auto config = small_config();
   config.method.cooperation = Cooperation::central;
-  auto federation = make_federation(config);
+  auto federation = make_simulation(config);
   ASSERT_EQ(federation.clients().size(), 1u);
   EXPECT_EQ(federation.partition().clients.front().size(), 72u);
   const auto record = federation.run_round();
@@ -107,7 +107,7 @@ TEST(Federation, OfOneWorks) {
   EXPECT_EQ(record.sent_bytes, 0u);
 }
 
-TEST(Federation, WithoutPeersLooksAtNothingOfTheNetwork) {
+TEST(Simulation, WithoutPeersLooksAtNothingOfTheNetwork) {
   for (const auto cooperation : {Cooperation::none, Cooperation::central}) {
     auto config = small_config();
     config.method.cooperation = cooperation;
@@ -119,7 +119,7 @@ TEST(Federation, WithoutPeersLooksAtNothingOfTheNetwork) {
   }
 }
 
-TEST(Federation, TakesNoLossFromClientsWithoutPictures) {
+TEST(Simulation, TakesNoLossFromClientsWithoutPictures) {
   auto config = small_config();
   config.partition.kind = PartitionKind::extreme;  // 4 clients for 3 classes of a picture each: one has none
   config.partition.clients_per_domain = 4;
@@ -127,7 +127,7 @@ TEST(Federation, TakesNoLossFromClientsWithoutPictures) {
   config.partition.designated_share = 1;
   Preprocessing how;
   how.resize = how.crop = test::tiny_backbone().geometry().image_size;
-  Federation federation(config, test::tiny_backbone(), how, test::coloured_squares(1, 1));
+  Simulation federation(config, test::tiny_backbone(), how, test::coloured_squares(1, 1));
   const auto empty = std::ranges::count_if(federation.partition().clients,
                                            [](const auto& client) { return client.empty(); });
   ASSERT_EQ(empty, 2);
@@ -135,10 +135,10 @@ TEST(Federation, TakesNoLossFromClientsWithoutPictures) {
   EXPECT_NEAR(federation.run_round().train_loss, std::log(3.0), 0.25);
 }
 
-TEST(Federation, AbsentClientsKeepTheirState) {
+TEST(Simulation, AbsentClientsKeepTheirState) {
   auto config = small_config();
   config.network.faults.active_clients = 2;
-  auto federation = make_federation(config);
+  auto federation = make_simulation(config);
   std::vector<std::vector<float>> before;
   for (const auto& client : federation.clients()) before.push_back(client.state.values);
   const auto record = federation.run_round();
@@ -150,11 +150,11 @@ TEST(Federation, AbsentClientsKeepTheirState) {
   EXPECT_EQ(unchanged, 4u);
 }
 
-TEST(Federation, ADivergedClientKeepsTheStateItHad) {
+TEST(Simulation, ADivergedClientKeepsTheStateItHad) {
   auto config = small_config();
   config.method.cooperation = Cooperation::none;
   config.train.optimizer.learning_rate = 1e37;
-  auto federation = make_federation(config);
+  auto federation = make_simulation(config);
   const auto before = federation.state().values;
   const auto record = federation.run_round();
   EXPECT_EQ(record.diverged_clients, 6u);
@@ -162,17 +162,17 @@ TEST(Federation, ADivergedClientKeepsTheStateItHad) {
   EXPECT_TRUE(std::isnan(record.train_loss));
 }
 
-TEST(Federation, RecordsTheErrorOfConsensusAsTheMeanAndAsTheSumOverClients) {
-  auto federation = make_federation(small_config());
+TEST(Simulation, RecordsTheErrorOfConsensusAsTheMeanAndAsTheSumOverClients) {
+  auto federation = make_simulation(small_config());
   const auto record = federation.run_round();
   EXPECT_GT(record.consensus_error, 0);
   EXPECT_DOUBLE_EQ(record.consensus_error_total, 6 * record.consensus_error);
 }
 
-TEST(Federation, RecordsHowWellThoseMixThatTakePart) {
+TEST(Simulation, RecordsHowWellThoseMixThatTakePart) {
   auto config = small_config();
   config.network.faults.active_clients = 4;
-  auto federation = make_federation(config);
+  auto federation = make_simulation(config);
   for (std::size_t round = 1; round <= 2; ++round) {
     const auto record = federation.run_round();
     const auto network = draw_round(federation.topology(), config.network.faults, round);
@@ -182,11 +182,11 @@ TEST(Federation, RecordsHowWellThoseMixThatTakePart) {
   }
 }
 
-TEST(Federation, MissesNoMessageOfALinkThatFailed) {
+TEST(Simulation, MissesNoMessageOfALinkThatFailed) {
   auto config = small_config();
   config.network.topology.kind = TopologyKind::full;
   config.network.faults.link_failure = 0.5;
-  auto federation = make_federation(config);
+  auto federation = make_simulation(config);
   const auto record = federation.run_round();
   EXPECT_GT(record.failed_edges, 0u);
   EXPECT_EQ(record.edges + record.failed_edges, 15u);
@@ -195,29 +195,29 @@ TEST(Federation, MissesNoMessageOfALinkThatFailed) {
   EXPECT_EQ(record.refused_messages, 0u);
 }
 
-TEST(Federation, CountsDeadPromptsWhateverIsDoneWithThem) {
+TEST(Simulation, CountsDeadPromptsWhateverIsDoneWithThem) {
   for (const auto dead : {DeadPrompts::paper, DeadPrompts::keep, DeadPrompts::reseed}) {
     auto config = small_config();
     config.train.optimizer.learning_rate = 0.5;  // far from where the round began,
     config.merge.init = MergeInit::previous;     // which is where the merge starts
     config.merge.dead = dead;
-    auto federation = make_federation(config);
+    auto federation = make_simulation(config);
     EXPECT_GT(federation.run_round().dead_prompts, 0u) << static_cast<int>(dead);
   }
 }
 
-TEST(Federation, MergesClientsWithDifferentNumbersOfPrompts) {
+TEST(Simulation, MergesClientsWithDifferentNumbersOfPrompts) {
   auto config = small_config();
   config.prompts.counts = {4, 2, 3};
-  auto federation = make_federation(config);
+  auto federation = make_simulation(config);
   federation.run_round();
   EXPECT_EQ(federation.clients()[0].state.prompts().rows(), 4u);
   EXPECT_EQ(federation.clients()[1].state.prompts().rows(), 2u);
   EXPECT_EQ(federation.clients()[5].state.prompts().rows(), 3u);
 }
 
-TEST(Federation, CountsWhatItSendsTruly) {
-  auto federation = make_federation(small_config());
+TEST(Simulation, CountsWhatItSendsTruly) {
+  auto federation = make_simulation(small_config());
   const auto record = federation.run_round();
   // A ring of six: two messages each, as long as a message of this state is.
   const auto one = encode_message({}, tensors_of(federation.clients().front().state)).size();
@@ -225,10 +225,10 @@ TEST(Federation, CountsWhatItSendsTruly) {
   EXPECT_EQ(record.sent_bytes, 12 * one);
 }
 
-TEST(Federation, RefusesANetworkThatCannotBe) {
+TEST(Simulation, RefusesANetworkThatCannotBe) {
   auto config = small_config();
   config.network.topology = {.kind = TopologyKind::regular, .degree = 6};
-  test::expect_error(ErrorCode::invalid_argument, "6", [&] { make_federation(config); });
+  test::expect_error(ErrorCode::invalid_argument, "6", [&] { make_simulation(config); });
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "train/method.h"
+#include "train/update_methods.h"
 
 #include <gtest/gtest.h>
 
@@ -10,14 +10,14 @@ namespace dfrost {
 namespace {
 
 TEST(LocalMethods, AreThePapersSettings) {
-  EXPECT_EQ(local_method("dfrost").train.optimizer.kind, OptimizerKind::adam);
-  EXPECT_EQ(local_method("dfrost").train.epochs, 5u);
-  EXPECT_EQ(local_method("d-psgd").train.epochs, 1u);
-  EXPECT_EQ(local_method("d-psgd").train.optimizer.momentum, 0);
-  EXPECT_EQ(local_method("dfedavgm").train.optimizer.momentum, 0.99);
-  EXPECT_EQ(local_method("dfedavgm").train.optimizer.sam_radius, 0);
-  EXPECT_EQ(local_method("dfedsam").train.optimizer.sam_radius, 0.01);
-  for (const auto& method : local_methods()) {
+  EXPECT_EQ(method_preset("dfrost").train.optimizer.kind, OptimizerKind::adam);
+  EXPECT_EQ(method_preset("dfrost").train.epochs, 5u);
+  EXPECT_EQ(method_preset("d-psgd").train.epochs, 1u);
+  EXPECT_EQ(method_preset("d-psgd").train.optimizer.momentum, 0);
+  EXPECT_EQ(method_preset("dfedavgm").train.optimizer.momentum, 0.99);
+  EXPECT_EQ(method_preset("dfedavgm").train.optimizer.sam_radius, 0);
+  EXPECT_EQ(method_preset("dfedsam").train.optimizer.sam_radius, 0.01);
+  for (const auto& method : test::update_methods()) {
     EXPECT_NO_THROW(method.train.validate());
     EXPECT_EQ(method.train.batch, 16u);
     EXPECT_EQ(method.train.optimizer.learning_rate, 1e-4);
@@ -27,7 +27,7 @@ TEST(LocalMethods, AreThePapersSettings) {
 
 TEST(LocalMethods, APlusAddsAPoolAndNothingElse) {
   for (const std::string name : {"dfrost", "d-psgd", "dfedavgm", "dfedsam"}) {
-    const auto &plain = local_method(name), &plus = local_method(name + "+");
+    const auto &plain = method_preset(name), &plus = method_preset(name + "+");
     EXPECT_EQ(plus.prompts.pool, 20u);
     EXPECT_EQ(plus.prompts.count, plain.prompts.count);
     EXPECT_EQ(plus.train.epochs, plain.train.epochs);
@@ -38,7 +38,7 @@ TEST(LocalMethods, APlusAddsAPoolAndNothingElse) {
 }
 
 TEST(LocalMethods, SuggestTheNearestName) {
-  test::expect_error(ErrorCode::invalid_argument, "did you mean 'dfedsam'", [] { local_method("dfedsan"); });
+  test::expect_error(ErrorCode::invalid_argument, "did you mean 'dfedsam'", [] { method_preset("dfedsan"); });
 }
 
 }  // namespace

@@ -1,14 +1,14 @@
 // One client's round over an exchange that brings whatever a test wants: what is not believed is counted, and
 // the merge goes on with the rest.
-#include "run/client_round.h"
-
 #include <gtest/gtest.h>
 
 #include <limits>
 #include <map>
 #include <memory>
 
-#include "run/small_federation.h"
+#include "run/small_simulation.h"
+#include "run/state_merge.h"
+#include "run/update_phase.h"
 
 namespace dfrost {
 namespace {
@@ -23,7 +23,8 @@ class ScriptedExchange final : public Exchange {
   void send(ClientId, SharedBytes) override {}
   std::vector<Received> receive(std::span<const ClientId> peers, Deadline) override {
     std::vector<Received> received;
-    for (const ClientId peer : peers) received.push_back({peer, messages[peer]});
+    for (const ClientId peer : peers)
+      received.push_back({peer, messages[peer], messages[peer] ? Absence::none : Absence::gone});
     return received;
   }
   ExchangeCounts counts() const override { return {}; }
@@ -32,24 +33,29 @@ class ScriptedExchange final : public Exchange {
 };
 
 SharedBytes message_of(ClientId sender, std::uint64_t round, const ClientState& state) {
-  return std::make_shared<const std::vector<std::byte>>(
-      encode_message({.sender = sender, .moment = {.round = round}}, tensors_of(state)));
+  const Envelope envelope{.sender = sender, .moment = {.round = round}};
+  return std::make_shared<const std::vector<std::byte>>(encode_message(envelope, tensors_of(state)));
 }
 
 // Client 0 has a link to each of the others.
-MixingMatrix star_of(std::size_t clients) {
+RoundPlan star_of(std::size_t clients) {
   std::vector<Edge> edges;
   for (ClientId other = 1; other < clients; ++other) edges.push_back({0, other});
-  return MixingMatrix(Graph(clients, std::move(edges)));
+  return {.round = kRound, .mixing = MixingMatrix(Graph(clients, std::move(edges))), .clients = clients};
 }
 
 struct ClientRound : testing::Test {
-  Federation federation = test::make_federation(test::small_config());
-  Client client = federation.clients().front();
+  RunConfig config = test::small_config();
+  Node client = test::make_simulation(config).nodes().front();
   ScriptedExchange exchange;
 
   Inbox receive(std::size_t clients) {
-    return receive_states(client, star_of(clients), kRound, Exchange::kNoWaiting, exchange);
+    const UpdatePhase phase(config.train, config.merge, config.run.seed);
+    return receive_letters(client, phase, star_of(clients), {.moment = {.round = kRound}},
+                           Exchange::kNoWaiting, exchange);
+  }
+  MergeOutcome receive_and_merge(std::size_t clients) {
+    return merge_states(client, receive(clients), config.merge, config.run.seed, star_of(clients));
   }
 };
 
@@ -70,7 +76,9 @@ TEST_F(ClientRound, RefusesAndCountsWhatItCannotBelieve) {
   EXPECT_EQ(inbox.refused[1].reason, RefusalReason::shape);
   EXPECT_EQ(inbox.refused[2].reason, RefusalReason::round);
   EXPECT_EQ(inbox.refused[3].reason, RefusalReason::sender);
-  EXPECT_EQ(inbox.missing, 1u);
+  ASSERT_EQ(inbox.missing.size(), 1u);
+  EXPECT_EQ(inbox.missing[0].sender, 5u);
+  EXPECT_EQ(inbox.missing[0].why, Absence::gone);
   ASSERT_EQ(inbox.messages.size(), 1u);
   EXPECT_EQ(inbox.messages[0].sender(), 6u);
   // What the others would have weighed falls to the client itself: a row of the matrix still sums to one.
@@ -81,30 +89,28 @@ TEST_F(ClientRound, RefusesAndCountsWhatItCannotBelieve) {
 TEST_F(ClientRound, KeepsItsStateWhenNothingCanBeBelieved) {
   exchange.messages = {{1, message_of(1, kRound + 1, client.state)}, {2, nullptr}};
   const auto before = client.state.values;
-  const auto report = merge_states(client, receive(3), test::small_config(), kRound);
+  const auto report = receive_and_merge(3);
   EXPECT_FALSE(report.merged);
   EXPECT_EQ(client.state.values, before);
 }
 
 TEST_F(ClientRound, AveragesByTheMixingWeightsOfWhoArrived) {
-  auto config = test::small_config();
   config.merge.kind = MergeKind::average;
   auto other = client.state;
   for (float& value : other.values) value += 1;
   exchange.messages = {{1, message_of(1, kRound, other)}, {2, nullptr}};
   const auto before = client.state.values;
-  merge_states(client, receive(3), config, kRound);  // a star of three: each link weighs 1/3
+  receive_and_merge(3);  // a star of three: each link weighs 1/3
   for (std::size_t i = 0; i < before.size(); ++i)
     ASSERT_NEAR(client.state.values[i], before[i] + 1.0f / 3, 1e-6);
 }
 
 TEST_F(ClientRound, SaysHowFarTheMergedPromptsAreFromThoseThatWereMerged) {
-  auto config = test::small_config();
   config.merge.kind = MergeKind::average;
   auto other = client.state;
   for (float& value : other.values) value += 0.01f;
   exchange.messages = {{1, message_of(1, kRound, other)}};
-  const auto report = merge_states(client, receive(2), config, kRound);
+  const auto report = receive_and_merge(2);
   // Every prompt of either set lies half the shift from the mean, in each of its coordinates.
   const auto width = static_cast<double>(client.state.prompts().cols());
   EXPECT_NEAR(report.error, width * 0.005 * 0.005, 1e-3 * width * 0.005 * 0.005);
@@ -116,7 +122,7 @@ TEST_F(ClientRound, MergesSetsOfOtherSizesAndKeepsItsOwnNumber) {
   auto single = make_client_state({.prompts = {.count = 1}, .head = client.adapter.head},
                                   test::tiny_backbone().geometry(), 5, 2);
   exchange.messages = {{1, message_of(1, kRound, larger)}, {2, message_of(2, kRound, single)}};
-  const auto report = merge_states(client, receive(3), test::small_config(), kRound);
+  const auto report = receive_and_merge(3);
   EXPECT_TRUE(report.merged);
   EXPECT_TRUE(report.theorem.held);
   EXPECT_EQ(client.state.prompts().rows(), 4u);

@@ -1,0 +1,86 @@
+#include "config/methods.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "config/find_preset.h"
+
+namespace dfrost {
+namespace {
+
+constexpr double kLearningRate = 1e-4;  // the paper's, for every method
+constexpr OptimizerOptions kAdam = {.kind = OptimizerKind::adam, .learning_rate = kLearningRate};
+constexpr OptimizerOptions kSgd = {.kind = OptimizerKind::sgd, .learning_rate = kLearningRate};
+constexpr OptimizerOptions kMomentum = {
+    .kind = OptimizerKind::sgd, .learning_rate = kLearningRate, .momentum = 0.99};
+constexpr OptimizerOptions kSam = {
+    .kind = OptimizerKind::sgd, .learning_rate = kLearningRate, .momentum = 0.99, .sam_radius = 0.01};
+constexpr PromptOptions kSet = {.count = 10};
+constexpr PromptOptions kPool = {.count = 10, .pool = 20};
+
+std::vector<MethodPreset> make_methods() {
+  const TrainOptions adam{.optimizer = kAdam, .epochs = 5};
+  const TrainOptions step{.optimizer = kSgd, .epochs = 1};
+  std::vector<MethodPreset> methods = {
+      {"dfrost", "D-FROST", "Adam for five epochs; prompts merged by optimal transport, heads averaged", adam,
+       kSet, MergeKind::ot},
+      {"d-psgd", "D-PSGD-PT", "plain SGD for one epoch; prompts and heads averaged by index", step, kSet,
+       MergeKind::average},
+      {"dfedavgm",
+       "DFedAvgM-PT",
+       "SGD with momentum for five epochs; prompts and heads averaged by index",
+       {.optimizer = kMomentum, .epochs = 5},
+       kSet,
+       MergeKind::average},
+      {"dfedsam",
+       "DFedSAM-PT",
+       "adaptive SAM over SGD with momentum for five epochs; averaged by index",
+       {.optimizer = kSam, .epochs = 5},
+       kSet,
+       MergeKind::average},
+  };
+  const std::size_t of_the_paper = methods.size();
+  for (std::size_t i = 0; i < of_the_paper; ++i) {
+    MethodPreset plus = methods[i];
+    plus.summary = fmt::format("{} with a pool of 20 prompts, of which each picture uses 10", plus.title);
+    plus.name += "+";
+    plus.title += "+";
+    plus.prompts = kPool;
+    methods.push_back(std::move(plus));
+  }
+  methods.push_back({"dgd", "DGD", "averages by index, then one step of the gradient taken before", step,
+                     kSet, MergeKind::average, RoundKind::dgd});
+  methods.push_back({"d2", "D²",
+                     "one gradient step a round, corrected by the last round's; averaged by index", step,
+                     kSet, MergeKind::average, RoundKind::d2});
+  methods.push_back({"local", "local training", "trains as D-FROST does, and nobody exchanges anything", adam,
+                     kSet, MergeKind::ot, RoundKind::update, Cooperation::none});
+  methods.push_back({"central", "central training",
+                     "trains as D-FROST does, on one client that has all pictures", adam, kSet, MergeKind::ot,
+                     RoundKind::update, Cooperation::central});
+  return methods;
+}
+
+}  // namespace
+
+std::span<const MethodPreset> method_presets() {
+  static const std::vector<MethodPreset> methods = make_methods();
+  return methods;
+}
+
+const MethodPreset& method_preset(std::string_view name) {
+  return find_preset(method_presets(), "method", name);
+}
+
+void apply_method(RunConfig& config, std::string_view name) {
+  const MethodPreset& method = method_preset(name);
+  config.method.name = method.name;
+  config.method.round = method.round;
+  config.method.cooperation = method.cooperation;
+  config.train = method.train;
+  static_cast<PromptOptions&>(config.prompts) = method.prompts;
+  config.merge.kind = method.merge;
+}
+
+}  // namespace dfrost

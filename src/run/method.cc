@@ -1,0 +1,47 @@
+#include "run/method.h"
+
+#include "run/gradient_phases.h"
+#include "run/update_phase.h"
+
+namespace dfrost {
+namespace {
+
+template <typename Step>
+std::unique_ptr<const Phase> gradient_phase(const RunConfig& config) {
+  const GradientOptions gradient{config.method.gradient, config.train.batch, config.train.mask};
+  return std::make_unique<Step>(gradient, config.train.optimizer.learning_rate, config.merge,
+                                config.run.seed);
+}
+
+void add_d2(const RunConfig& config, Method& method) {
+  method.phases.push_back(gradient_phase<D2Phase>(config));
+  if (method.network.gathering == Gathering::nobody) return;
+  method.network.least_eigenvalue = D2Phase::kLeastEigenvalue;
+  method.notes.emplace_back(
+      "d2 takes (I + W)/2 for the mixing matrix W in rounds in which W has an eigenvalue of -1/3 or less");
+  if (!config.network.topology.is_static && config.network.topology.kind != TopologyKind::full)
+    method.notes.emplace_back(
+        "d2 is made for a graph that stays the same, and this one is drawn anew each round: network.static = "
+        "true "
+        "keeps it");
+}
+
+}  // namespace
+
+Method make_method(const RunConfig& config) {
+  const bool alone = config.method.cooperation != Cooperation::peers;
+  Method method;
+  method.network = {.gathering = alone ? Gathering::nobody : Gathering::peers,
+                    .topology = config.network.topology,
+                    .faults = config.network.faults};
+  switch (config.method.round) {
+    case RoundKind::update:
+      method.phases.push_back(std::make_unique<UpdatePhase>(config.train, config.merge, config.run.seed));
+      break;
+    case RoundKind::dgd: method.phases.push_back(gradient_phase<DgdPhase>(config)); break;
+    case RoundKind::d2: add_d2(config, method); break;
+  }
+  return method;
+}
+
+}  // namespace dfrost

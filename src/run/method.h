@@ -1,0 +1,23 @@
+// A method as a driver runs it: the phases of its round, in their order, and what it asks of the network.
+// Made from the settings by make_method(); every driver makes the same from the same settings.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "config/config.h"
+#include "run/phase.h"
+#include "run/round_plan.h"
+
+namespace dfrost {
+
+struct Method {
+  std::vector<std::unique_ptr<const Phase>> phases;
+  PlanOptions network = {};
+  std::vector<std::string> notes = {};  // for people: what the settings mean for it
+};
+
+Method make_method(const RunConfig& config);
+
+}  // namespace dfrost

@@ -1,0 +1,36 @@
+// What one node tells of its round, for whoever keeps records. Nothing in it decides what a node does next.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "dfrost/merge.h"
+#include "measure/merge_view.h"
+
+namespace dfrost {
+
+struct TrainOutcome {
+  double loss = 0;  // of the last epoch
+  std::size_t images = 0;
+  bool diverged = false;  // the update was not finite, and the client kept the state it had
+};
+
+struct MergeOutcome {
+  bool merged = false;  // false: nobody to merge with
+  double off_index_mass = 0;
+  double error = 0;              // W₂² between the neighbourhood and its summary
+  std::size_t dead_prompts = 0;  // that had no mass in some step
+  TheoremCheck theorem = {};
+  std::optional<MergeView> view = {};
+  double merge_seconds = 0;    // the merge alone,
+  double measure_seconds = 0;  // and what is measured of it: the error, the view
+};
+
+struct NodeReport {
+  TrainOutcome train = {};
+  MergeOutcome merge = {};
+  std::size_t refused = 0, missing = 0;  // letters, over all phases
+  double exchange_seconds = 0;           // receiving and checking them
+};
+
+}  // namespace dfrost

@@ -1,0 +1,238 @@
+#include "run/simulation.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/stopwatch.h"
+#include "config/settings_identity.h"
+#include "dfrost/measure.h"
+#include "dfrost/wasserstein.h"
+#include "measure/evaluation.h"
+#include "measure/mixing_factor.h"
+#include "merge/merge_kinds.h"
+#include "run/pool_keys.h"
+#include "run/progress_counter.h"
+#include "run/round_tally.h"
+#include "run/saved_nodes.h"
+
+namespace dfrost {
+namespace {
+
+// Of the memory for patch embeddings, a fifth is for test pictures: they are fewer, and come up less often.
+std::size_t cache_bytes(const RunConfig& config, std::size_t fifths) {
+  return (config.data.cache_mb << 20) / 5 * fifths;
+}
+
+Partition partition_for(const RunConfig& config, const Corpus& corpus) {
+  if (config.method.cooperation != Cooperation::central) {
+    return make_partition(corpus, config.partition, config.run.seed);
+  }
+  Partition all;
+  all.clients.emplace_back(corpus.train.size());
+  for (std::size_t i = 0; i < corpus.train.size(); ++i) all.clients.front()[i] = i;
+  return all;
+}
+
+Node make_node(const RunConfig& config, const Geometry& geometry, std::size_t classes, ClientId id,
+               const PromptOptions& prompts) {
+  Node node;
+  node.id = id;
+  node.adapter.prompts = prompts;
+  node.adapter.head = config.head;
+  node.adapter.head.classes = classes;
+  node.adapter.validate(geometry);
+  node.state = make_client_state(node.adapter, geometry, config.run.seed, id);
+  return node;
+}
+
+// Every part but prompts and keys becomes the clients' mean, summed in double in the order of the clients.
+void average_all_but_prompts(std::span<const Node> clients, ClientState& mean) {
+  for (const auto& part : mean.layout.parts()) {
+    if (part.name == kPromptPart || part.name == kKeysPart) continue;
+    std::vector<double> sums(part.size, 0.0);
+    for (const auto& client : clients) {
+      const float* own = client.state.part(part.name).data();
+      for (std::size_t i = 0; i < part.size; ++i) sums[i] += static_cast<double>(own[i]);
+    }
+    for (std::size_t i = 0; i < part.size; ++i)
+      mean.values[part.offset + i] = static_cast<float>(sums[i] / static_cast<double>(clients.size()));
+  }
+}
+
+// The keys of prompts that are the barycenter of the clients' prompts already.
+void average_keys_of(std::span<const Node> clients, ThreadPool& threads, ClientState& mean) {
+  std::vector<MatrixView<const float>> keys;
+  for (const auto& client : clients) keys.push_back(client.state.part(kKeysPart));
+  std::vector<Transport> transports(clients.size());
+  threads.parallel_for(clients.size(), [&](std::size_t u, std::size_t) {
+    transports[u] = wasserstein2_squared({clients[u].state.prompts()}, {std::as_const(mean).prompts()});
+  });
+  average_keys(keys, transports, mean.part(kKeysPart));
+}
+
+// The first `per_domain` clients of each domain: whose merges are kept to be looked at.
+std::vector<bool> viewed_clients(const Partition& partition, const Corpus& corpus, std::size_t per_domain) {
+  std::vector<std::size_t> seen(corpus.domains.size(), 0);
+  std::vector<bool> chosen;
+  for (const auto& home : home_domains(partition, corpus)) {
+    chosen.push_back(home && seen[*home]++ < per_domain);
+  }
+  return chosen;
+}
+
+}  // namespace
+
+Simulation::Simulation(const RunConfig& config, const Backbone& backbone, const Preprocessing& preprocessing,
+                       Corpus corpus)
+    : Simulation(config, make_method(config), backbone, preprocessing, std::move(corpus)) {}
+
+Simulation::Simulation(const RunConfig& config, Method method, const Backbone& backbone,
+                       const Preprocessing& preprocessing, Corpus corpus)
+    : config_(config),
+      method_(std::move(method)),
+      corpus_(std::move(corpus)),
+      train_samples_(corpus_, corpus_.train, backbone, preprocessing, cache_bytes(config, 4)),
+      test_samples_(corpus_, corpus_.test, backbone, preprocessing, cache_bytes(config, 1)),
+      partition_(partition_for(config, corpus_)),
+      planner_(method_.network, partition_.clients.size(), config.run.seed),
+      run_id_(run_id(config, backbone.precision())),
+      viewed_(viewed_clients(partition_, corpus_, config.diagnostics.merge_views)),
+      exchanges_(planner_.nodes()),
+      threads_(config.run.threads) {
+  const Geometry& geometry = backbone.geometry();
+  const std::size_t clients = partition_.clients.size();
+  samples_.reserve(clients);  // equipment points to them
+  for (std::size_t u = 0; u < planner_.nodes(); ++u) {
+    const bool is_client = u < clients;
+    const auto id = static_cast<ClientId>(u);
+    nodes_.push_back(make_node(config, geometry, corpus_.classes(), id,
+                               config.prompts_of(is_client ? u : 0)));
+    if (is_client) samples_.emplace_back(train_samples_, partition_.clients[u]);
+    nodes_.back().role = is_client ? NodeRole::client : NodeRole::server;
+    equipment_.push_back({is_client ? &samples_.back() : nullptr, &exchanges_.exchange_of(id)});
+  }
+  network_model_ = make_node(config, geometry, corpus_.classes(), 0, config.prompts);
+  workspaces_.reserve(threads_.size());
+  for (std::size_t t = 0; t < threads_.size(); ++t) workspaces_.emplace_back(backbone);
+}
+
+RoundPlan Simulation::plan_round() const {
+  auto plan = planner_.plan(round_);
+  if (is_evaluated(round_)) plan.viewed = viewed_;
+  return plan;
+}
+
+RoundRecord Simulation::run_round(const RoundProgressCallback& progress) {
+  ++round_;
+  RoundRecord record;
+  record.round = round_;
+  const auto plan = plan_round();
+  tally_network(plan.network, record);
+  record_mixing(plan, record);
+  const ExchangeCounts before = sent_by_all();
+  auto outcome = dfrost::run_round(method_, plan, run_id_, {nodes_, equipment_, threads_, workspaces_},
+                                   no_patience, progress);
+  record_exchange(outcome, before, record);
+  const Stopwatch measuring;
+  measure(record);
+  record.seconds.measure += measuring.seconds();
+  if (is_evaluated(round_)) {
+    const Stopwatch evaluating;
+    record.evaluation = evaluate_all(progress);
+    record.seconds.evaluate = evaluating.seconds();
+  }
+  return record;
+}
+
+RoundRecord Simulation::score_untrained(const RoundProgressCallback& progress) {
+  RoundRecord record;
+  const Stopwatch measuring;
+  measure(record);
+  record.seconds.measure = measuring.seconds();
+  const Stopwatch evaluating;
+  record.evaluation = evaluate_all(progress);
+  record.seconds.evaluate = evaluating.seconds();
+  return record;
+}
+
+void Simulation::record_mixing(const RoundPlan& plan, RoundRecord& record) const {
+  const Stopwatch measuring;
+  record.mixing_factor = mixing_factor(plan.mixing);
+  record.active_mixing_factor = record.mixing_factor;
+  if (plan.network.absent_clients() > 0) {
+    const MixingMatrix active(plan.network.graph_of_active());
+    record.active_mixing_factor = mixing_factor(plan.lazy_mixing ? active.lazy() : active);
+  }
+  record.seconds.measure = measuring.seconds();
+}
+
+void Simulation::record_exchange(RoundOutcome& outcome, const ExchangeCounts& before, RoundRecord& record) {
+  tally_training(outcome.nodes, record);
+  record.seconds.train = outcome.work_seconds;
+  record.seconds.exchange = outcome.send_seconds;
+  tally_exchange(outcome.nodes, outcome.absorb_seconds, record);
+  const ExchangeCounts after = sent_by_all();
+  record.sent_bytes = after.sent_bytes - before.sent_bytes;
+  record.sent_messages = after.sent_messages - before.sent_messages;
+  if (config_.diagnostics.theory && traits_of(config_.merge.kind).has_theorem)
+    record.theory = tally_theory(outcome.nodes);
+}
+
+ExchangeCounts Simulation::sent_by_all() {
+  ExchangeCounts sum;
+  for (const auto& equipment : equipment_) {
+    const auto counts = equipment.exchange->counts();
+    sum.sent_bytes += counts.sent_bytes;
+    sum.sent_messages += counts.sent_messages;
+  }
+  return sum;
+}
+
+void Simulation::measure(RoundRecord& record) {
+  std::vector<MatrixView<const float>> prompts;
+  for (const auto& client : clients()) prompts.push_back(client.state.prompts());
+  auto& model = network_model_.state;
+  const auto consensus = consensus_error(
+      prompts, {.prompts = model.prompts().rows(), .seed = config_.run.seed, .threads = threads_.size()});
+  record.consensus_error = consensus.error;
+  record.consensus_error_total = consensus.total;
+  std::ranges::copy(consensus.barycenter, model.prompts().data());
+  average_all_but_prompts(clients(), model);
+  if (model.layout.contains(kKeysPart)) average_keys_of(clients(), threads_, model);
+}
+
+bool Simulation::is_evaluated(std::size_t round) const {
+  return round >= config_.run.rounds || (config_.evaluate.every > 0 && round % config_.evaluate.every == 0);
+}
+
+EvaluationRecord Simulation::evaluate_all(const RoundProgressCallback& progress) {
+  const auto chosen = scored_clients(config_.evaluate, clients().size());
+  const auto samples = scored_samples(config_.evaluate, corpus_, config_.run.seed);
+  const std::size_t models = chosen.size() + 1;  // and the network model, last
+  ProgressCounter counter(progress, "evaluate", models);
+  std::vector<Evaluation> evaluations(models);
+  threads_.parallel_for(models, [&](std::size_t i, std::size_t worker) {
+    const Node& model = i < chosen.size() ? nodes_[chosen[i]] : network_model_;
+    evaluations[i] = evaluate(model.adapter, model.state, test_samples_, samples,
+                              {config_.train.mask, config_.evaluate.batch}, workspaces_[worker]);
+    counter.add();
+  });
+  return summarize_scores(corpus_, chosen, samples.size(), evaluations);
+}
+
+Participants Simulation::participants() const {
+  Participants all{corpus_, partition_, {}, threads_.size()};
+  for (const auto& client : clients()) all.prompts.push_back(client.state.prompts().rows());
+  return all;
+}
+
+SavedNodes Simulation::state() const { return save_nodes(nodes_, config_.train.optimizer_state); }
+
+void Simulation::restore(std::size_t round, const SavedNodes& state) {
+  restore_nodes(state, config_.train, nodes_);
+  round_ = round;
+  RoundRecord unused;
+  measure(unused);  // the network model follows from the clients
+}
+
+}  // namespace dfrost

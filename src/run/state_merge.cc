@@ -1,0 +1,124 @@
+#include "run/state_merge.h"
+
+#include <algorithm>
+
+#include "base/stopwatch.h"
+#include "dfrost/measure.h"
+#include "dfrost/merge.h"
+#include "merge/merge_kinds.h"
+#include "run/pool_keys.h"
+
+namespace dfrost {
+namespace {
+
+// own ← self_weight·own + Σ weight·theirs, summed in double in the order of the senders.
+void average_part(const StateLayout::Part& part, const Inbox& inbox, std::span<float> own) {
+  std::vector<std::span<const float>> theirs;
+  for (const auto& message : inbox.messages)
+    theirs.emplace_back(message.tensors.find(part.name)->second.values);
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    double sum = inbox.self_weight * static_cast<double>(own[i]);
+    for (std::size_t s = 0; s < theirs.size(); ++s)
+      sum += inbox.weights[s] * static_cast<double>(theirs[s][i]);
+    own[i] = static_cast<float>(sum);
+  }
+}
+
+// A part of the client's own, then of every sender.
+std::vector<MatrixView<const float>> part_of_all(const Node& node, const Inbox& inbox,
+                                                 std::string_view name) {
+  std::vector<MatrixView<const float>> all = {node.state.part(name)};
+  const std::size_t width = all.front().cols();
+  for (const auto& message : inbox.messages) {
+    const auto& tensor = message.tensors.find(name)->second;
+    all.emplace_back(tensor.values.data(), tensor.shape.front(), width);
+  }
+  return all;
+}
+
+std::vector<ClientId> ids_of_all(const Node& node, const Inbox& inbox) {
+  std::vector<ClientId> all = {node.id};
+  for (const auto& message : inbox.messages) all.push_back(message.sender());
+  return all;
+}
+
+// What is not moved by the merge of the prompts, `summary`, is averaged or stays.
+void merge_all_but_prompts(const Inbox& inbox, const MergeSection& options, const MergeSummary& summary,
+                           Node& node) {
+  for (const auto& part : node.state.layout.parts()) {
+    if (part.name == kPromptPart) continue;
+    if (part.name == kKeysPart && traits_of(options.kind).transports) {
+      merge_keys(part_of_all(node, inbox, kKeysPart), summary, node.state.part(kKeysPart));
+    } else if (options.head == HeadMerge::average) {
+      average_part(part, inbox, std::span(node.state.values).subspan(part.offset, part.size));
+    }
+  }
+}
+
+// The mixing weights of the client itself and of each sender, or none for equal ones.
+std::vector<double> sender_weights(const Inbox& inbox, const MergeSection& options) {
+  if (!traits_of(options.kind).needs_mixing_weights && options.weights == SenderWeights::equal) return {};
+  std::vector<double> weights = {inbox.self_weight};
+  weights.insert(weights.end(), inbox.weights.begin(), inbox.weights.end());
+  return weights;
+}
+
+}  // namespace
+
+void note_prompts_before(Node& node) {
+  const auto prompts = node.state.prompts();
+  auto& noted = node.draft[std::string(kPromptsBefore)];
+  noted.shape = {prompts.rows(), prompts.cols()};
+  noted.values.assign(prompts.data(), prompts.data() + prompts.rows() * prompts.cols());
+}
+
+std::vector<Letter> letters_of_state(const Node& node, const RoundPlan& plan) {
+  const auto neighbours = plan.mixing.graph().neighbours(node.id);
+  if (neighbours.empty()) return {};
+  return {{{neighbours.begin(), neighbours.end()}, tensors_of(node.state)}};
+}
+
+std::vector<TensorPattern> patterns_of_state(const Node& node) {
+  std::vector<TensorPattern> patterns;
+  for (const auto& part : node.state.layout.parts()) {
+    patterns.push_back({part.name, part.shape});
+    if (part.name == kPromptPart) patterns.back().shape.front() = 0;
+  }
+  return patterns;
+}
+
+MergeOutcome merge_states(Node& node, const Inbox& inbox, const MergeSection& options, Seed seed,
+                          const RoundPlan& plan) {
+  if (inbox.messages.empty()) return {};
+  const Stopwatch merging;
+  const auto own = node.state.prompts();
+  const auto senders = part_of_all(node, inbox, kPromptPart);
+  const auto weights = sender_weights(inbox, options);
+  MergeOptions how = options;
+  how.seed = RandomStream(seed, "merge", node.id, plan.round).next();
+  const auto before = node.draft.find(kPromptsBefore);
+  const float* previous = before == node.draft.end() ? own.data() : before->second.values.data();
+  std::vector<float> merged(own.rows() * own.cols());
+  const MatrixView<float> result(merged.data(), own.rows(), own.cols());
+  const auto summary = merge({senders, weights, {previous, own.rows(), own.cols()}}, how, result);
+  merge_all_but_prompts(inbox, options, summary, node);
+  const double merge_seconds = merging.seconds();
+
+  const Stopwatch measuring;
+  MergeOutcome report{.merged = true,
+                      .off_index_mass = summary.off_index_mass,
+                      .error = merge_error(senders, weights, result),
+                      .dead_prompts = summary.died.size(),
+                      .theorem = summary.theorem,
+                      .merge_seconds = merge_seconds};
+  if (plan.has_view(node.id)) {
+    report.view = view_merge(ids_of_all(node, inbox), senders, result, summary);
+    report.view->round = plan.round;
+    report.view->kind = options.kind;
+  }
+  report.measure_seconds = measuring.seconds();
+  std::ranges::copy(merged, own.data());  // last: the client's own prompts are among the senders
+  return report;
+}
+
+}  // namespace dfrost

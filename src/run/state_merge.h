@@ -1,0 +1,29 @@
+// How a node's state becomes one with those of its neighbours: what most phases send and absorb.
+#pragma once
+
+#include <vector>
+
+#include "config/config.h"
+#include "network/message.h"
+#include "run/inbox.h"
+#include "run/node.h"
+#include "run/node_report.h"
+#include "run/phase.h"
+
+namespace dfrost {
+
+// In the draft: the prompts that the round began with, which MergeInit::previous starts from.
+inline constexpr std::string_view kPromptsBefore = "prompts before";
+void note_prompts_before(Node& node);
+
+// The whole state, to all neighbours.
+std::vector<Letter> letters_of_state(const Node& node, const RoundPlan& plan);
+// A state such as the node's own; only the number of prompts may be another.
+std::vector<TensorPattern> patterns_of_state(const Node& node);
+
+// Prompts by merge.kind, and with transport their separate keys the same way; everything else by the mixing
+// weights, or not at all with HeadMerge::own. A view, where the plan asks for one, changes no result.
+MergeOutcome merge_states(Node& node, const Inbox& inbox, const MergeSection& options, Seed seed,
+                          const RoundPlan& plan);
+
+}  // namespace dfrost

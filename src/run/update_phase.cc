@@ -1,0 +1,33 @@
+#include "run/update_phase.h"
+
+#include "run/state_merge.h"
+
+namespace dfrost {
+
+void UpdatePhase::work(Node& node, const RoundPlan& plan, Workplace place, NodeReport& report) const {
+  note_prompts_before(node);
+  if (place.samples == nullptr || place.samples->size() == 0) return;
+  const auto before = node.state.values;
+  const auto optimizer_before = node.state.optimizer;  // empty where it starts fresh
+  const auto summary = local_update(node.adapter, node.state, *place.samples, train_,
+                                    {seed_, node.id, plan.round}, place.workspace);
+  // What is not a number would spread to every neighbour.
+  if (!summary.finite) {
+    node.state.values = before;
+    node.state.optimizer = optimizer_before;
+  }
+  report.train = {summary.epoch_loss.empty() ? 0 : summary.epoch_loss.back(), summary.images,
+                  !summary.finite};
+}
+
+std::vector<Letter> UpdatePhase::letters(const Node& node, const RoundPlan& plan) const {
+  return letters_of_state(node, plan);
+}
+
+std::vector<TensorPattern> UpdatePhase::expected(const Node& node) const { return patterns_of_state(node); }
+
+void UpdatePhase::absorb(Node& node, const Inbox& inbox, const RoundPlan& plan, NodeReport& report) const {
+  report.merge = merge_states(node, inbox, merge_, seed_, plan);
+}
+
+}  // namespace dfrost

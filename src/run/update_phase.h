@@ -1,0 +1,29 @@
+// The round of D-FROST and of the averaging methods, one phase: train for a while, send the state, merge what
+// came.
+#pragma once
+
+#include "config/config.h"
+#include "run/phase.h"
+#include "train/local_update.h"
+
+namespace dfrost {
+
+class UpdatePhase final : public Phase {
+ public:
+  UpdatePhase(const TrainOptions& train, const MergeSection& merge, Seed seed)
+      : train_(train), merge_(merge), seed_(seed) {}
+
+  std::string_view work_stage() const override { return "train"; }
+  std::string_view absorb_stage() const override { return "merge"; }
+  void work(Node& node, const RoundPlan& plan, Workplace place, NodeReport& report) const override;
+  std::vector<Letter> letters(const Node& node, const RoundPlan& plan) const override;
+  std::vector<TensorPattern> expected(const Node& node) const override;
+  void absorb(Node& node, const Inbox& inbox, const RoundPlan& plan, NodeReport& report) const override;
+
+ private:
+  TrainOptions train_;
+  MergeSection merge_;
+  Seed seed_;
+};
+
+}  // namespace dfrost
