@@ -84,7 +84,7 @@ def logits_of(case, vit, state, features, dropout):
 
 def make_optimizer(options, parameters):
     if options["kind"] == "adam":
-        return torch.optim.Adam(parameters, lr=options["learning_rate"])
+        return torch.optim.Adam(parameters, lr=options["learning_rate"], eps=options["epsilon"])
     return torch.optim.SGD(parameters, lr=options["learning_rate"], momentum=options["momentum"])
 
 
