@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/report_files.h"
+#include "records/figure.h"
 #include "report/groups.h"
 
 namespace dfrost::cli {
@@ -28,20 +29,33 @@ std::size_t width_of(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
+std::string cell(const Figure& figure, const std::optional<MeanStd>& value, bool several) {
+  switch (figure.form) {
+    case Form::share: return spread(value, 100, 2, several);
+    case Form::decimals: return spread(value, 1, 4, several);
+    case Form::whole:
+    case Form::seconds: return spread(value, 1, 1, several);
+    case Form::bytes: return spread(value, 1e-6, 1, false);
+    case Form::significant: break;
+  }
+  return value ? fmt::format("{:.3g}", value->mean) : "-";
+}
+
+std::vector<std::string> headings() {
+  std::vector<std::string> row = {"", "runs"};
+  for (const auto* figure : compared_figures()) row.emplace_back(figure->column.heading);
+  row.emplace_back("paper %");
+  return row;
+}
+
 std::vector<std::string> row_of(const Group& group) {
-  const bool several = group.runs.size() > 1;
-  const auto percent = [&](std::size_t i) { return spread(group.figures[i], 100, 2, several); };
-  const auto& consensus = group.figures[4];
-  return {printable(group.label),
-          fmt::format("{}", group.runs.size()),
-          percent(0),
-          percent(1),
-          percent(2),
-          percent(3),
-          consensus ? fmt::format("{:.3g}", consensus->mean) : "-",
-          spread(group.figures[5], 1, 1, several),
-          spread(group.figures[6], 1e-6, 1, false),
-          group.paper ? fmt::format("{:.2f}", group.paper->accuracy) : "-"};
+  std::vector<std::string> row = {printable(group.label), fmt::format("{}", group.runs.size())};
+  const auto compared = compared_figures();
+  for (std::size_t i = 0; i < compared.size(); ++i) {
+    row.push_back(cell(*compared[i], group.figures[i], group.runs.size() > 1));
+  }
+  row.push_back(group.paper ? fmt::format("{:.2f}", group.paper->accuracy) : "-");
+  return row;
 }
 
 void print_table(const std::vector<std::vector<std::string>>& rows) {
@@ -72,9 +86,7 @@ void compare(const CompareArguments& arguments) {
     }
     return print_json(list);
   }
-  std::vector<std::vector<std::string>> rows = {{"", "runs", "masked %", "unmasked %", "network %",
-                                                 "network unmasked %", "consensus", "seconds", "MB sent",
-                                                 "paper %"}};
+  std::vector<std::vector<std::string>> rows = {headings()};
   for (const auto& group : groups) rows.push_back(row_of(group));
   print_table(rows);
 }

@@ -128,38 +128,16 @@ std::uint32_t crc32c(std::span<const std::byte> bytes) {
   return ~crc;
 }
 
-Scalars scalars_of(const RoundRecord& r) {
-  Scalars scalars = {{"loss/train", r.train_loss},
-                     {"consensus/error", r.consensus_error},
-                     {"consensus/error_total", r.consensus_error_total},
-                     {"merge/dead_prompts", static_cast<double>(r.dead_prompts)},
-                     {"network/mixing_factor", r.mixing_factor},
-                     {"network/active_mixing_factor", r.active_mixing_factor},
-                     {"network/sent_megabytes", static_cast<double>(r.sent_bytes) / 1e6},
-                     {"network/failed_edges", static_cast<double>(r.failed_edges)},
-                     {"network/absent_clients", static_cast<double>(r.absent_clients)},
-                     {"seconds/train", r.seconds.train},
-                     {"seconds/exchange", r.seconds.exchange},
-                     {"seconds/merge", r.seconds.merge},
-                     {"seconds/measure", r.seconds.measure},
-                     {"seconds/evaluate", r.seconds.evaluate},
-                     {"seconds/total", r.seconds.total()}};
-  if (!std::isnan(r.merge_error)) {  // a round without merges has no such point
-    scalars.emplace_back("merge/error", r.merge_error);
-    scalars.emplace_back("merge/off_index_mass", r.off_index_mass);
+Scalars scalars_of(const RoundRecord& record) {
+  Scalars scalars;
+  for (const auto& figure : figures()) {
+    const auto value = figure.event.empty() ? std::nullopt : figure.of(record);
+    // Where there was nothing to measure, as in a round without merges, there is no point to draw.
+    if (!value || std::isnan(*value)) continue;
+    scalars.emplace_back(figure.event, figure.form == Form::bytes ? *value / 1e6 : *value);
   }
-  if (r.theory) scalars.emplace_back("theory/largest_ratio", r.theory->largest_ratio);
-  if (!r.evaluation) return scalars;
-  const auto& e = *r.evaluation;
-  scalars.insert(scalars.end(), {{"loss/test", e.loss},
-                                 {"loss/test_network_model", e.network_loss},
-                                 {"accuracy/masked", e.accuracy_masked.mean},
-                                 {"accuracy/unmasked", e.accuracy_unmasked.mean},
-                                 {"accuracy/masked_worst_client", e.accuracy_masked.min},
-                                 {"accuracy/masked_best_client", e.accuracy_masked.max},
-                                 {"accuracy/masked_network_model", e.network_accuracy_masked},
-                                 {"accuracy/unmasked_network_model", e.network_accuracy_unmasked}});
-  for (const auto& domain : e.domains)
+  if (!record.evaluation) return scalars;
+  for (const auto& domain : record.evaluation->domains)
     scalars.emplace_back("accuracy_masked_by_domain/" + domain.name, domain.masked);
   return scalars;
 }

@@ -1,5 +1,5 @@
-// What is measured of a run, round by round: the values that metrics.jsonl, summary.json, TensorBoard and the
-// progress display are all written from. Plain data; spec: what is measured, every round.
+// What is measured of a run, round by round, and the table of its figures: whatever is written or shown of a
+// round comes from here. Plain data. A new figure is a field of RoundRecord and a row of kFigures.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +13,7 @@
 #include "measure/evaluation.h"
 #include "measure/merge_view.h"
 #include "network/graph.h"
+#include "records/figure.h"
 
 namespace dfrost {
 
@@ -68,6 +69,218 @@ struct RoundRecord {
   std::optional<TheoryRecord> theory;
   std::vector<MergeView> merge_views;  // of chosen clients, in rounds that evaluate; lines of merges.jsonl
   StageSeconds seconds;
+};
+
+namespace figure_of {
+
+// Where a figure lies in a round's record: nothing where the round has no such part.
+template <auto field>
+std::optional<double> round(const RoundRecord& record) {
+  return static_cast<double>(record.*field);
+}
+template <auto field>
+std::optional<double> stage(const RoundRecord& record) {
+  return record.seconds.*field;
+}
+inline std::optional<double> all_stages(const RoundRecord& record) { return record.seconds.total(); }
+template <auto field>
+std::optional<double> evaluation(const RoundRecord& record) {
+  if (!record.evaluation) return std::nullopt;
+  return static_cast<double>((*record.evaluation).*field);
+}
+template <auto spread, auto field>
+std::optional<double> clients(const RoundRecord& record) {
+  if (!record.evaluation) return std::nullopt;
+  return (*record.evaluation).*spread.*field;
+}
+template <auto field>
+std::optional<double> theory(const RoundRecord& record) {
+  if (!record.theory) return std::nullopt;
+  return static_cast<double>((*record.theory).*field);
+}
+
+}  // namespace figure_of
+
+// In the order of metrics.jsonl.
+inline constexpr Figure kFigures[] = {
+    figure("train_loss", "Training loss", "nats", Form::decimals, Better::lower,
+           figure_of::round<&RoundRecord::train_loss>,
+           "Cross-entropy of each client's last epoch, mean over those that trained and did not diverge.")
+        .in_events("loss/train")
+        .in_summary(Summary::last),
+    figure("images", "Pictures trained on", "pictures", Form::whole, Better::neither,
+           figure_of::round<&RoundRecord::images>,
+           "Seen in training by all clients, each once per epoch, or as far as train.max_steps lets them "
+           "come.")
+        .in_summary(Summary::total),
+    figure(
+        "diverged_clients", "Diverged clients", "clients", Form::whole, Better::lower,
+        figure_of::round<&RoundRecord::diverged_clients>,
+        "Clients whose update was not finite; they kept the state they had, that of a kept optimizer too."),
+    figure("consensus_error", "Consensus error", "W₂²", Form::significant, Better::lower,
+           figure_of::round<&RoundRecord::consensus_error>,
+           "W₂² of the clients' prompts to the network's barycenter, mean. Falling: they come to agree.")
+        .in_events("consensus/error")
+        .in_summary(Summary::last)
+        .compared({5, "consensus_error", "consensus"})
+        .drawn(Chart::log),
+    figure("consensus_error_total", "Consensus error, all clients", "W₂²", Form::significant, Better::lower,
+           figure_of::round<&RoundRecord::consensus_error_total>,
+           "The same as a sum over clients, as the paper plots it.")
+        .in_events("consensus/error_total"),
+    figure("merge_error", "Merge error", "W₂²", Form::significant, Better::neither,
+           figure_of::round<&RoundRecord::merge_error>,
+           "W₂² between what came in and what the merge made of it, mean over merges.")
+        .in_events("merge/error")
+        .drawn(Chart::from_zero)
+        .of_merges(),
+    figure("off_index_mass", "Off-index mass", "share", Form::share, Better::neither,
+           figure_of::round<&RoundRecord::off_index_mass>,
+           "Share of mass that left its own index, mean over merges. At 0, averaging by index would have "
+           "done the same.")
+        .in_events("merge/off_index_mass")
+        .in_summary(Summary::last)
+        .drawn(Chart::from_zero)
+        .of_merges(),
+    figure("dead_prompts", "Dead prompts", "prompts", Form::whole, Better::neither,
+           figure_of::round<&RoundRecord::dead_prompts>,
+           "Merged prompts that no mass went to in some step of their merge, over all merges of the round, "
+           "whatever merge.dead then did with them.")
+        .in_events("merge/dead_prompts")
+        .drawn(Chart::from_zero)
+        .of_merges(),
+    figure("mixing_factor", "Mixing factor, all clients", "", Form::significant, Better::lower,
+           figure_of::round<&RoundRecord::mixing_factor>,
+           "ρ of the round's graph; 1 wherever clients are absent, since nothing reaches those.")
+        .in_events("network/mixing_factor"),
+    figure("active_mixing_factor", "Mixing factor", "", Form::significant, Better::lower,
+           figure_of::round<&RoundRecord::active_mixing_factor>,
+           "ρ of the round's graph, among the clients that took part. 0: all agree after one exchange; 1: "
+           "some never do.")
+        .in_events("network/active_mixing_factor")
+        .drawn(Chart::zero_to_one),
+    figure("edges", "Links", "links", Form::whole, Better::neither, figure_of::round<&RoundRecord::edges>,
+           "Links that worked."),
+    figure("failed_edges", "Failed links", "links", Form::whole, Better::neither,
+           figure_of::round<&RoundRecord::failed_edges>,
+           "Links between clients that took part, and that failed.")
+        .in_events("network/failed_edges"),
+    figure("absent_clients", "Absent clients", "clients", Form::whole, Better::neither,
+           figure_of::round<&RoundRecord::absent_clients>, "Clients that sat the round out.")
+        .in_events("network/absent_clients"),
+    figure("sent_bytes", "Sent", "bytes", Form::bytes, Better::lower,
+           figure_of::round<&RoundRecord::sent_bytes>, "Whole messages, once for each receiver.")
+        .in_events("network/sent_megabytes")
+        .in_summary(Summary::total)
+        .compared({7, "sent_bytes", "MB sent"}),
+    figure("sent_messages", "Messages", "messages", Form::whole, Better::neither,
+           figure_of::round<&RoundRecord::sent_messages>, "Messages sent, once for each receiver."),
+    figure("refused_messages", "Refused messages", "messages", Form::whole, Better::lower,
+           figure_of::round<&RoundRecord::refused_messages>, "What was sent but not believed."),
+    figure("missing_messages", "Missing messages", "messages", Form::whole, Better::lower,
+           figure_of::round<&RoundRecord::missing_messages>, "What did not come."),
+    figure("seconds.train", "Time, train", "s", Form::seconds, Better::lower,
+           figure_of::stage<&StageSeconds::train>, "Training of all clients.")
+        .in_events("seconds/train")
+        .in_summary(Summary::total),
+    figure("seconds.exchange", "Time, exchange", "s", Form::seconds, Better::lower,
+           figure_of::stage<&StageSeconds::exchange>, "Encoding, sending, receiving and checking messages.")
+        .in_events("seconds/exchange")
+        .in_summary(Summary::total),
+    figure("seconds.merge", "Time, merge", "s", Form::seconds, Better::lower,
+           figure_of::stage<&StageSeconds::merge>, "The merge alone, of prompts and all else.")
+        .in_events("seconds/merge")
+        .in_summary(Summary::total),
+    figure("seconds.evaluate", "Time, evaluate", "s", Form::seconds, Better::lower,
+           figure_of::stage<&StageSeconds::evaluate>, "Scoring on the test set.")
+        .in_events("seconds/evaluate")
+        .in_summary(Summary::total),
+    figure("seconds.measure", "Time, measure", "s", Form::seconds, Better::lower,
+           figure_of::stage<&StageSeconds::measure>,
+           "The consensus error and the network model, the mixing factor, and of every merge its error and "
+           "its view.")
+        .in_events("seconds/measure")
+        .in_summary(Summary::total),
+    figure("seconds.total", "Time", "s", Form::seconds, Better::lower, figure_of::all_stages,
+           "Wall clock of all stages; writing records and checkpoints is not in it.")
+        .in_events("seconds/total")
+        .in_summary(Summary::total)
+        .compared({6, "seconds", "seconds"}),
+    figure("evaluation.samples", "Test pictures", "pictures", Form::whole, Better::neither,
+           figure_of::evaluation<&EvaluationRecord::samples>, "Test pictures that each client was scored on.")
+        .in_summary(Summary::last),
+    figure("evaluation.accuracy_masked.mean", "Accuracy, masked", "share", Form::share, Better::higher,
+           figure_of::clients<&EvaluationRecord::accuracy_masked, &Spread::mean>,
+           "Mean over the scored clients, on the global test set; only the classes of a picture's own domain "
+           "compete.")
+        .in_events("accuracy/masked")
+        .in_summary(Summary::last)
+        .compared({1, "accuracy_masked", "masked %", "Masked, %"}),
+    figure("evaluation.accuracy_masked.std", "Accuracy, masked, deviation", "share", Form::share,
+           Better::neither, figure_of::clients<&EvaluationRecord::accuracy_masked, &Spread::std>,
+           "Standard deviation over the scored clients.")
+        .in_summary(Summary::last),
+    figure("evaluation.accuracy_masked.min", "Accuracy, masked, worst client", "share", Form::share,
+           Better::higher, figure_of::clients<&EvaluationRecord::accuracy_masked, &Spread::min>,
+           "Of the worst of them.")
+        .in_events("accuracy/masked_worst_client")
+        .in_summary(Summary::last),
+    figure("evaluation.accuracy_masked.max", "Accuracy, masked, best client", "share", Form::share,
+           Better::higher, figure_of::clients<&EvaluationRecord::accuracy_masked, &Spread::max>,
+           "Of the best of them.")
+        .in_events("accuracy/masked_best_client")
+        .in_summary(Summary::last),
+    figure("evaluation.accuracy_unmasked.mean", "Accuracy, unmasked", "share", Form::share, Better::higher,
+           figure_of::clients<&EvaluationRecord::accuracy_unmasked, &Spread::mean>,
+           "Mean over the scored clients, on the global test set; all classes compete.")
+        .in_events("accuracy/unmasked")
+        .in_summary(Summary::last)
+        .compared({2, "accuracy_unmasked", "unmasked %", "Unmasked, %"}),
+    figure("evaluation.accuracy_unmasked.std", "Accuracy, unmasked, deviation", "share", Form::share,
+           Better::neither, figure_of::clients<&EvaluationRecord::accuracy_unmasked, &Spread::std>,
+           "Standard deviation over the scored clients.")
+        .in_summary(Summary::last),
+    figure("evaluation.accuracy_unmasked.min", "Accuracy, unmasked, worst client", "share", Form::share,
+           Better::higher, figure_of::clients<&EvaluationRecord::accuracy_unmasked, &Spread::min>,
+           "Of the worst of them.")
+        .in_summary(Summary::last),
+    figure("evaluation.accuracy_unmasked.max", "Accuracy, unmasked, best client", "share", Form::share,
+           Better::higher, figure_of::clients<&EvaluationRecord::accuracy_unmasked, &Spread::max>,
+           "Of the best of them.")
+        .in_summary(Summary::last),
+    figure("evaluation.loss", "Test loss", "nats", Form::decimals, Better::lower,
+           figure_of::evaluation<&EvaluationRecord::loss>,
+           "Cross-entropy on the test set, mean over the scored clients.")
+        .in_events("loss/test")
+        .in_summary(Summary::last),
+    figure(
+        "evaluation.network_accuracy_masked", "Network model, masked", "share", Form::share, Better::higher,
+        figure_of::evaluation<&EvaluationRecord::network_accuracy_masked>,
+        "Accuracy of the network model: the barycenter of all clients' prompts with the mean of their heads.")
+        .in_events("accuracy/masked_network_model")
+        .in_summary(Summary::last)
+        .compared({3, "network_accuracy_masked", "network %", "Network, masked, %"}),
+    figure("evaluation.network_accuracy_unmasked", "Network model, unmasked", "share", Form::share,
+           Better::higher, figure_of::evaluation<&EvaluationRecord::network_accuracy_unmasked>,
+           "The same where all classes compete.")
+        .in_events("accuracy/unmasked_network_model")
+        .in_summary(Summary::last)
+        .compared({4, "network_accuracy_unmasked", "network unmasked %", "Network, unmasked, %"}),
+    figure("evaluation.network_loss", "Network model, test loss", "nats", Form::decimals, Better::lower,
+           figure_of::evaluation<&EvaluationRecord::network_loss>,
+           "Cross-entropy of the network model on the test set.")
+        .in_events("loss/test_network_model")
+        .in_summary(Summary::last),
+    figure("theory.checked", "Merges checked", "merges", Form::whole, Better::neither,
+           figure_of::theory<&TheoryRecord::checked>,
+           "Merges held against Theorem 1, with diagnostics.theory."),
+    figure("theory.violated", "Bounds broken", "merges", Form::whole, Better::lower,
+           figure_of::theory<&TheoryRecord::violated>, "Merges in which the theorem's bound did not hold."),
+    figure("theory.largest_ratio", "Largest ratio to the bound", "", Form::significant, Better::lower,
+           figure_of::theory<&TheoryRecord::largest_ratio>,
+           "The smallest step of a merge over what the theorem allows, the largest of the round; below 1 "
+           "where it holds.")
+        .in_events("theory/largest_ratio"),
 };
 
 // A figure for people, in a format such as "{:.4f}"; "-" where there is none (NaN).

@@ -9,8 +9,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json to_json(const Spread& s) { return {{"mean", s.mean}, {"std", s.std}, {"min", s.min}, {"max", s.max}}; }
-
 Json to_json(const StageSeconds& s) {
   return {{"train", s.train},       {"exchange", s.exchange}, {"merge", s.merge},
           {"evaluate", s.evaluate}, {"measure", s.measure},   {"total", s.total()}};
@@ -42,52 +40,41 @@ Json to_json(const std::vector<PlanePoint>& points) {
   return json;
 }
 
-Json to_json(const EvaluationRecord& e) {
-  return {{"clients", e.clients},
-          {"samples", e.samples},
-          {"accuracy_masked", to_json(e.accuracy_masked)},
-          {"accuracy_unmasked", to_json(e.accuracy_unmasked)},
-          {"loss", e.loss},
-          {"domains", to_json(e.domains)},
-          {"network_accuracy_masked", e.network_accuracy_masked},
-          {"network_accuracy_unmasked", e.network_accuracy_unmasked},
-          {"network_loss", e.network_loss},
-          {"network_domains", to_json(e.network_domains)}};
+Json to_json(const RoundGraph& graph) {
+  return {{"links", to_json(graph.links)}, {"failed", to_json(graph.failed)}, {"absent", graph.absent}};
+}
+
+// The place of a name such as "evaluation.accuracy_masked.mean", made where it is not there yet.
+Json& at(Json& json, std::string_view name) {
+  const auto dot = name.find('.');
+  if (dot == std::string_view::npos) return json[std::string(name)];
+  return at(json[std::string(name.substr(0, dot))], name.substr(dot + 1));
+}
+
+Json number(const Figure& figure, double value) {
+  const bool whole = figure.form == Form::whole || figure.form == Form::bytes;
+  return whole ? Json(static_cast<std::uint64_t>(value)) : Json(value);
+}
+
+// What of a round is no figure but a list or a map, behind the figure after which it is written.
+void add_lists_after(std::string_view figure, const RoundRecord& r, Json& json) {
+  if (figure == "seconds.total") {
+    if (r.graph) json["graph"] = to_json(*r.graph);
+    if (r.evaluation) json["evaluation"]["clients"] = r.evaluation->clients;
+  }
+  if (!r.evaluation) return;
+  if (figure == "evaluation.loss") json["evaluation"]["domains"] = to_json(r.evaluation->domains);
+  if (figure == "evaluation.network_loss")
+    json["evaluation"]["network_domains"] = to_json(r.evaluation->network_domains);
 }
 
 }  // namespace
 
 Json to_json(const RoundRecord& r) {
-  Json json = {{"schema", kRecordSchema},
-               {"round", r.round},
-               {"train_loss", r.train_loss},
-               {"images", r.images},
-               {"diverged_clients", r.diverged_clients},
-               {"consensus_error", r.consensus_error},
-               {"consensus_error_total", r.consensus_error_total},
-               {"merge_error", r.merge_error},
-               {"off_index_mass", r.off_index_mass},
-               {"dead_prompts", r.dead_prompts},
-               {"mixing_factor", r.mixing_factor},
-               {"active_mixing_factor", r.active_mixing_factor},
-               {"edges", r.edges},
-               {"failed_edges", r.failed_edges},
-               {"absent_clients", r.absent_clients},
-               {"sent_bytes", r.sent_bytes},
-               {"sent_messages", r.sent_messages},
-               {"refused_messages", r.refused_messages},
-               {"missing_messages", r.missing_messages},
-               {"seconds", to_json(r.seconds)}};
-  if (r.graph) {
-    json["graph"] = {{"links", to_json(r.graph->links)},
-                     {"failed", to_json(r.graph->failed)},
-                     {"absent", r.graph->absent}};
-  }
-  if (r.evaluation) json["evaluation"] = to_json(*r.evaluation);
-  if (r.theory) {
-    json["theory"] = {{"checked", r.theory->checked},
-                      {"violated", r.theory->violated},
-                      {"largest_ratio", r.theory->largest_ratio}};
+  Json json = {{"schema", kRecordSchema}, {"round", r.round}};
+  for (const auto& figure : figures()) {
+    if (const auto value = figure.of(r)) at(json, figure.name) = number(figure, *value);
+    add_lists_after(figure.name, r, json);
   }
   return json;
 }
@@ -133,11 +120,14 @@ RunTotals totals_from_json(const Json& json) {
 
 Json summary_json(const RunConfig& config, std::size_t clients, const RoundRecord& last,
                   const RunTotals& totals, const Json& earlier) {
-  Json final = {{"consensus_error", last.consensus_error},
-                {"train_loss", last.train_loss},
-                {"off_index_mass", last.off_index_mass}};
+  Json round = to_json(last);
+  Json final = {{"consensus_error", nullptr}};  // stands first, as in every summary so far
+  for (const auto& figure : figures()) {
+    const bool of_evaluation = figure.name.starts_with("evaluation.");
+    if (figure.summary == Summary::last && !of_evaluation) at(final, figure.name) = at(round, figure.name);
+  }
   if (last.evaluation) {
-    final.update(to_json(*last.evaluation));
+    final.update(round["evaluation"]);
   } else if (earlier.is_object()) {
     final.update(earlier);
   }

@@ -7,6 +7,7 @@
 
 #include "base/version.h"
 #include "dfrost/error.h"
+#include "records/figure_reference.h"
 #include "report/groups.h"
 #include "report/page_template.h"
 
@@ -63,6 +64,7 @@ Json report_document(std::span<const RunRecords> runs, const DocumentOptions& op
           {"generator", fmt::format("dfrost {}", version())},
           {"live", options.live},
           {"title", runs.size() == 1 ? runs.front().name : fmt::format("{} runs", runs.size())},
+          {"figures", figures_json()},
           {"runs", list},
           {"groups", groups}};
 }

@@ -7,11 +7,15 @@
 #include <cmath>
 #include <set>
 
+#include "records/figure.h"
+
 namespace dfrost {
 namespace {
 
-std::optional<double> number_at(const Json& json, const char* place) {
-  const Json::json_pointer pointer(place);
+// `path`: "final.accuracy_masked.mean"; no name in it has a slash.
+std::optional<double> number_at(const Json& json, std::string path) {
+  std::ranges::replace(path, '.', '/');
+  const Json::json_pointer pointer("/" + path);
   if (!json.is_structured() || !json.contains(pointer) || !json[pointer].is_number()) return std::nullopt;
   return json[pointer].get<double>();
 }
@@ -71,7 +75,7 @@ std::vector<Draft> draft_groups(std::span<const RunRecords> runs) {
     Draft draft;
     if (auto settings = settings_of(runs[i])) draft.experiment = experiment_of(*settings);
     draft.data = data_of(runs[i].about);
-    draft.rounds = number_at(runs[i].summary, "/rounds");
+    draft.rounds = number_at(runs[i].summary, "rounds");
     for (const auto* json : {&runs[i].about, &runs[i].summary}) {
       if (json->contains("method") && (*json)["method"].is_string()) draft.method = (*json)["method"];
     }
@@ -163,10 +167,10 @@ std::vector<Group> group_runs(std::span<const RunRecords> runs) {
     for (const std::size_t run : draft.runs) {
       if (const auto seed = seed_of(runs[run])) group.seeds.push_back(*seed);
     }
-    for (const auto& figure : kFigures) {
+    for (const auto* figure : compared_figures()) {
       std::vector<double> values;
       for (const std::size_t run : draft.runs) {
-        if (const auto value = number_at(runs[run].summary, figure.place)) values.push_back(*value);
+        if (const auto value = number_at(runs[run].summary, summary_path(*figure))) values.push_back(*value);
       }
       group.figures.push_back(mean_std(values));
     }
@@ -182,9 +186,11 @@ Json to_json(const std::optional<PaperFigure>& figure) {
 
 Json to_json(const Group& group) {
   Json json = {{"label", group.label}, {"runs", group.runs}, {"seeds", group.seeds}};
-  for (std::size_t i = 0; i < std::size(kFigures); ++i) {
+  const auto compared = compared_figures();
+  for (std::size_t i = 0; i < compared.size(); ++i) {
     const auto& figure = group.figures[i];
-    json[kFigures[i].name] = figure ? Json{{"mean", figure->mean}, {"std", figure->std}} : Json();
+    json[std::string(compared[i]->column.name)] =
+        figure ? Json{{"mean", figure->mean}, {"std", figure->std}} : Json();
   }
   json["paper"] = to_json(group.paper);
   return json;

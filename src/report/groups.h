@@ -20,26 +20,11 @@ struct MeanStd {
 // Nothing of nothing.
 std::optional<MeanStd> mean_std(std::span<const double> values);
 
-// One column of the table: a number out of summary.json.
-struct Figure {
-  const char* name;   // "accuracy_masked"
-  const char* place;  // "/final/accuracy_masked/mean"
-};
-inline constexpr Figure kFigures[] = {
-    {"accuracy_masked", "/final/accuracy_masked/mean"},
-    {"accuracy_unmasked", "/final/accuracy_unmasked/mean"},
-    {"network_accuracy_masked", "/final/network_accuracy_masked"},
-    {"network_accuracy_unmasked", "/final/network_accuracy_unmasked"},
-    {"consensus_error", "/final/consensus_error"},
-    {"seconds", "/seconds/total"},
-    {"sent_bytes", "/sent_bytes"},
-};
-
 struct Group {
   std::string label;              // "D-FROST", with what tells it from others of that name
   std::vector<std::size_t> runs;  // places in the list of runs
   std::vector<std::uint64_t> seeds;
-  std::vector<std::optional<MeanStd>> figures;  // as kFigures
+  std::vector<std::optional<MeanStd>> figures;  // as compared_figures()
   std::optional<PaperFigure> paper;
 };
 
