@@ -1,5 +1,5 @@
 // Figures as text, rounded as `dfrost run` and `dfrost compare` print them.
-import type { Figure, MeanStd } from "./records";
+import type { Figure, Form, MeanStd } from "./records";
 
 export const NOTHING = "–";
 
@@ -65,6 +65,11 @@ export function percentPlusMinus(value: MeanStd | null | undefined, several: boo
   const mean = (100 * value.mean).toFixed(2);
   return several && isNumber(value.std) ? `${mean} ± ${(100 * value.std).toFixed(2)}` : mean;
 }
+
+/** By the table of figures. */
+export const FORMATS: Record<Form, (value: Figure) => string> = {
+  whole: count, significant: (v) => significant(v), decimals: (v) => decimals(v, 4), share: percent, seconds, bytes,
+};
 
 export function plural(n: number, noun: string): string {
   return `${count(n)} ${noun}${n === 1 ? "" : "s"}`;

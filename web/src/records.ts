@@ -5,6 +5,26 @@ export const KNOWN_SCHEMA = 1;
 
 export type Figure = number | null | undefined;
 
+export type Form = "whole" | "significant" | "decimals" | "share" | "seconds" | "bytes";
+
+/** A row of the table of figures: what is recorded of a round, what it means, and where it is shown. */
+export interface FigureRow {
+  /** Its path in a round: "evaluation.accuracy_masked.mean". */
+  name: string;
+  title: string;
+  unit: string;
+  form: Form;
+  meaning: string;
+  better?: "lower" | "higher";
+  /** Its path in a summary. */
+  summary?: string;
+  chart?: "from_zero" | "zero_to_one" | "log";
+  /** A round without merges has no such figure, whatever it counts. */
+  only_with_merges?: boolean;
+  /** In the table of several runs, from left to right; `name` is that in a group. */
+  column?: { place: number; name: string; heading: string };
+}
+
 export interface Spread {
   mean?: Figure;
   std?: Figure;
@@ -154,18 +174,11 @@ export interface MeanStd {
   std?: Figure;
 }
 
-/** Runs that differ only in seed and name. */
+/** Runs that differ only in seed and name. Besides, a MeanStd under the name of each figure that has a column. */
 export interface Group {
   label: string;
   runs: number[];
   seeds?: number[];
-  accuracy_masked?: MeanStd | null;
-  accuracy_unmasked?: MeanStd | null;
-  network_accuracy_masked?: MeanStd | null;
-  network_accuracy_unmasked?: MeanStd | null;
-  consensus_error?: MeanStd | null;
-  seconds?: MeanStd | null;
-  sent_bytes?: MeanStd | null;
   paper?: PaperResult | null;
 }
 
@@ -174,6 +187,7 @@ export interface ReportDocument {
   generator?: string;
   live?: boolean;
   title?: string;
+  figures: FigureRow[];
   runs: Run[];
   groups: Group[];
 }
@@ -198,7 +212,15 @@ export function asDocument(value: unknown): ReportDocument {
     label: String(group.label ?? ""),
     runs: (Array.isArray(group.runs) ? group.runs : []).filter((i) => i in runs),
   }));
-  return { ...raw, schema: raw.schema ?? KNOWN_SCHEMA, runs, groups: groups.filter((g) => g.runs.length > 0) };
+  const figures = Array.isArray(raw.figures) ? raw.figures : [];
+  return { ...raw, schema: raw.schema ?? KNOWN_SCHEMA, figures, runs, groups: groups.filter((g) => g.runs.length > 0) };
+}
+
+/** What stands at a path such as "seconds.total"; nothing where there is no number. */
+export function figureAt(record: object | null | undefined, path: string): Figure {
+  let value: unknown = record;
+  for (const key of path.split(".")) value = (value as Record<string, unknown> | null | undefined)?.[key];
+  return typeof value === "number" ? value : null;
 }
 
 /** The document with what an event brought; a round that is already there is replaced, not doubled. */

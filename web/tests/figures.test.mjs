@@ -1,7 +1,7 @@
 // Every picture, read by keyboard: its figures are those of the records.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { oneRun } from "./fixtures.mjs";
+import { compared, oneRun } from "./fixtures.mjs";
 import { image, openBrowser, percent, pictureOf, readBy, tile } from "./pages.mjs";
 
 /** @type {Awaited<ReturnType<typeof openBrowser>>} */ let browser;
@@ -48,6 +48,22 @@ test("the charts over rounds have the figures of the last round at their end", a
     assert.equal(lines[0], "Round 6");
     for (const figure of figures) assert.ok(lines.includes(figure), `${title}: ${figure} in ${lines.join(" | ")}`);
   }
+  await page.close();
+});
+
+test("a figure that only the table knows has its chart and its column", async () => {
+  const row = { name: "warmth.mean", title: "Warmth", unit: "K", form: "share", meaning: "How warm it was.", summary: "final.warmth",
+    chart: "from_zero", column: { place: 9, name: "warmth", heading: "Warmth, %" } };
+  const data = compared({ rounds: 3, clients: 10 });
+  data.figures = [...data.figures, row];
+  for (const run of data.runs) for (const round of run.rounds) round.warmth = { mean: round.round / 8 };
+  for (const group of data.groups) group.warmth = { mean: 0.25, std: 0.125 };
+  const { page } = await browser.open(data);
+  assert.ok((await readBy(pictureOf(page, "Warmth").locator(".plot"), "End")).includes("37.50 %"));
+  assert.equal(await pictureOf(page, "Warmth").locator("figcaption p").innerText(), row.meaning);
+  const headings = await page.locator("table.figures thead th").allInnerTexts();
+  assert.equal(headings[headings.length - 2], "Warmth, %");
+  assert.equal(await page.locator("table.figures tbody tr").first().locator("td").nth(headings.length - 3).innerText(), "25.00 ± 12.50");
   await page.close();
 });
 

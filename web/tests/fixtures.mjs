@@ -1,5 +1,12 @@
 // Makes documents like those of `dfrost report`, the same ones every time: runs with the figures, graphs, partitions
-// and merges of a plausible federation, at any size.
+// and merges of a plausible federation, at any size. The table of figures is that of the executable itself.
+import { execFileSync } from "node:child_process";
+
+/** Where the executable is; the build says. */
+const DFROST = process.env.DFROST ?? new URL("../../build/release/dfrost", import.meta.url).pathname;
+
+/** As every report has it. @type {any[]} */
+export const FIGURES = JSON.parse(execFileSync(DFROST, ["export", "--figures", "--json"], { encoding: "utf8" }));
 
 /** A small generator of numbers in [0, 1), so that documents do not change between runs. @param {number} seed */
 export function numbers(seed) {
@@ -181,7 +188,7 @@ function makeGroup(runs, label, members) {
 /** @param {RunOptions} options @returns {any} */
 export function oneRun(options = {}) {
   const run = makeRun(options);
-  return { schema: 1, generator: "dfrost 0.1.0", live: false, title: run.name, runs: [run], groups: run.summary ? [makeGroup([run], options.method ?? "D-FROST", [0])] : [] };
+  return { schema: 1, generator: "dfrost 0.1.0", live: false, title: run.name, figures: FIGURES, runs: [run], groups: run.summary ? [makeGroup([run], options.method ?? "D-FROST", [0])] : [] };
 }
 
 /** Four methods, three seeds each. @param {RunOptions} options @returns {any} */
@@ -189,5 +196,5 @@ export function compared(options = {}) {
   const methods = Object.keys(METHODS);
   const runs = methods.flatMap((method) => [1, 2, 3].map((seed) => makeRun({ ...options, method, seed })));
   const groups = methods.map((method, m) => makeGroup(runs, method, [3 * m, 3 * m + 1, 3 * m + 2]));
-  return { schema: 1, generator: "dfrost 0.1.0", live: false, title: "FiveDataset, Dirichlet 0.1", runs, groups };
+  return { schema: 1, generator: "dfrost 0.1.0", live: false, title: "FiveDataset, Dirichlet 0.1", figures: FIGURES, runs, groups };
 }

@@ -4,14 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
+import { FIGURES } from "./fixtures.mjs";
 
 /** Where the bundled page is; the build says. */
 const TEMPLATE = process.env.DFROST_PAGE ?? new URL("../dist/page_template.html", import.meta.url).pathname;
 const CHROMIUM = process.env.DFROST_CHROMIUM ?? "/usr/bin/chromium";
 
-/** The page with a document in it, escaped as the C++ side does. @param {unknown} data */
+/** The page with a document in it, escaped as the C++ side does; one made by hand gets the table of figures. @param {unknown} data */
 export function pageWith(data) {
-  const json = typeof data === "string" ? data : JSON.stringify(data);
+  const json = typeof data === "string" ? data : JSON.stringify({ figures: FIGURES, .../** @type {object} */ (data) });
   const safe = json.replace(/[<>&\u2028\u2029]/g, (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
   return readFileSync(TEMPLATE, "utf8").replace("/*dfrost-data*/", () => safe);
 }

@@ -3,55 +3,48 @@ import type { App, Section } from "../app";
 import { swatch, type Look } from "../charts/legend";
 import { curvesOf, runLabel } from "../curves";
 import { html } from "../dom";
-import { bytes, decimals, NOTHING, percentPlusMinus, seconds, significant } from "../format";
-import type { Group, Run } from "../records";
+import { decimals, FORMATS, NOTHING, percentPlusMinus } from "../format";
+import { figureAt, type FigureRow, type Group, type MeanStd, type ReportDocument, type Run } from "../records";
 import { dash, seriesColour } from "../theme";
 import { part } from "./section";
 
-const PAPER = "Paper, %";
-const COLUMNS = [
-  "Masked, %", PAPER, "Unmasked, %", "Network, masked, %", "Network, unmasked, %", "Consensus error", "Time", "Sent", "Seeds",
-];
+interface TableColumn {
+  heading: string;
+  cell: (group: Group) => string;
+}
+
+const PAPER: TableColumn = { heading: "Paper, %", cell: (group) => decimals(group.paper?.accuracy, 2) };
+const SEEDS: TableColumn = { heading: "Seeds", cell: (group) => (group.seeds ?? []).join(", ") || NOTHING };
+
+/** The figures of the table that have a column, from left to right. */
+function columnRows(report: ReportDocument): (FigureRow & { column: NonNullable<FigureRow["column"]> })[] {
+  return report.figures.flatMap((row) => (row.column ? [{ ...row, column: row.column }] : []))
+    .sort((a, b) => a.column.place - b.column.place);
+}
 
 /** A run as a group of one, where a report brings no groups. */
-function groupOf(run: Run, position: number, label: string): Group {
-  const final = run.summary?.final;
+function groupOf(report: ReportDocument, run: Run, position: number): Group {
   const seed = run.summary?.seed ?? run.about?.seed;
-  return {
-    label,
-    runs: [position],
-    seeds: seed === undefined ? [] : [seed],
-    accuracy_masked: { mean: final?.accuracy_masked?.mean },
-    accuracy_unmasked: { mean: final?.accuracy_unmasked?.mean },
-    network_accuracy_masked: { mean: final?.network_accuracy_masked },
-    network_accuracy_unmasked: { mean: final?.network_accuracy_unmasked },
-    consensus_error: { mean: final?.consensus_error },
-    seconds: { mean: run.summary?.seconds?.total },
-    sent_bytes: { mean: run.summary?.sent_bytes },
-    paper: run.paper,
-  };
+  const figures = columnRows(report).map((row) => [row.column.name, { mean: figureAt(run.summary, row.summary ?? "") }]);
+  return { label: "", runs: [position], seeds: seed === undefined ? [] : [seed], paper: run.paper, ...Object.fromEntries(figures) };
 }
 
-/** The paper's column is left out of a table in which it would be empty. */
-function columnsShown(groups: Group[]): string[] {
-  return COLUMNS.filter((name) => name !== PAPER || groups.some((group) => group.paper));
+/** The paper's column stands beside the first figure, the one it is about, and only where it would not be empty. */
+function columnsOf(report: ReportDocument): TableColumn[] {
+  const columns = columnRows(report).map((row): TableColumn => ({
+    heading: row.column.heading,
+    cell: (group) => {
+      const value = (group as unknown as Record<string, MeanStd | null | undefined>)[row.column.name];
+      return row.form === "share" ? percentPlusMinus(value, group.runs.length > 1) : FORMATS[row.form](value?.mean);
+    },
+  }));
+  if (report.groups.some((group) => group.paper)) columns.splice(1, 0, PAPER);
+  return [...columns, SEEDS];
 }
 
-function row(group: Group, label: string, look: Look | null, shown: string[]): HTMLElement {
-  const several = group.runs.length > 1;
-  const figures = [
-    percentPlusMinus(group.accuracy_masked, several),
-    decimals(group.paper?.accuracy, 2),
-    percentPlusMinus(group.accuracy_unmasked, several),
-    percentPlusMinus(group.network_accuracy_masked, several),
-    percentPlusMinus(group.network_accuracy_unmasked, several),
-    significant(group.consensus_error?.mean),
-    seconds(group.seconds?.mean),
-    bytes(group.sent_bytes?.mean),
-    (group.seeds ?? []).join(", ") || NOTHING,
-  ];
+function row(group: Group, label: string, look: Look | null, columns: TableColumn[]): HTMLElement {
   return html("tr", {}, html("th", { scope: "row" }, html("div", {}, look && swatch(look), html("span", {}, label))),
-    ...figures.filter((_, i) => shown.includes(COLUMNS[i]!)).map((text) => html("td", {}, text)));
+    ...columns.map((column) => html("td", {}, column.cell(group))));
 }
 
 export function compareTable(app: App): Section {
@@ -64,16 +57,16 @@ export function compareTable(app: App): Section {
     const { report } = app;
     const compares = report.groups.length > 1;
     const looks = curvesOf(report).map(({ position }): Look => ({ colour: seriesColour(position), dash: dash(position) }));
-    const shown = columnsShown(report.groups);
+    const shown = columnsOf(report);
     const rows = compares
       ? curvesOf(report).map((curve, i) => row(report.groups[i]!, curve.label, looks[i]!, shown))
       : [
-        ...report.runs.map((run, i) => row(groupOf(run, i, ""), runLabel(run, report.runs), looks[i]!, shown)),
+        ...report.runs.map((run, i) => row(groupOf(report, run, i), runLabel(run, report.runs), looks[i]!, shown)),
         ...report.groups.map((group) => row(group, "all seeds", null, shown)),
       ];
     table.replaceChildren(
       html("thead", {}, html("tr", {}, html("th", { scope: "col" }, compares ? "Method" : "Run"),
-        ...shown.map((name) => html("th", { scope: "col" }, name)))),
+        ...shown.map((column) => html("th", { scope: "col" }, column.heading)))),
       html("tbody", {}, ...rows));
     const settings = new Set(report.groups.flatMap((g) => (g.paper ? [g.paper.setting] : [])));
     note.textContent = settings.size > 0 ? `The paper's setting: ${[...settings].join("; ")}.` : "";

@@ -1,8 +1,8 @@
 // What came out, at a glance: the figures of one run, or the table of several.
 import type { App, Section } from "../app";
 import { html } from "../dom";
-import { bytes, count, decimals, isNumber, moment, percent, plural, seconds, significant } from "../format";
-import type { Run, Spread } from "../records";
+import { count, FORMATS, isNumber, moment, percent, plural } from "../format";
+import { figureAt, type Run, type Spread } from "../records";
 
 function tile(name: string, value: string, note = "", isMain = false): HTMLElement {
   return html("div", { class: isMain ? "tile main" : "tile" }, html("dt", {}, name),
@@ -37,18 +37,22 @@ export function headline(app: App): Section {
     const { paper, summary } = run ?? {};
     const rounds = summary?.rounds ?? run?.rounds.length ?? 0;
     const planned = run?.planned_rounds;
+    const tileOf = (name: string, note: string, isMain = false) => {
+      const row = app.report.figures.find((figure) => figure.name === name);
+      return row && tile(row.title, FORMATS[row.form](figureAt(summary, row.summary ?? "")), note, isMain);
+    };
     const images = isNumber(summary?.images) && `${count(summary.images)} pictures trained on`;
-    tiles.replaceChildren(
-      tile("Accuracy, masked", percent(final?.accuracy_masked?.mean), overClients(final?.accuracy_masked), true),
-      tile("Accuracy, unmasked", percent(final?.accuracy_unmasked?.mean), overClients(final?.accuracy_unmasked), true),
+    const shown = [
+      tileOf("evaluation.accuracy_masked.mean", overClients(final?.accuracy_masked), true),
+      tileOf("evaluation.accuracy_unmasked.mean", overClients(final?.accuracy_unmasked), true),
       tile("Network model", percent(final?.network_accuracy_masked), `${percent(final?.network_accuracy_unmasked)} unmasked`),
-      paper ? tile("The paper reports", percent(paper.accuracy / 100), paper.setting)
-        : tile("Training loss", decimals(final?.train_loss, 4), "mean over clients, last epoch"),
+      paper ? tile("The paper reports", percent(paper.accuracy / 100), paper.setting) : tileOf("train_loss", "mean over clients, last epoch"),
       tile("Rounds", isNumber(planned) && rounds < planned ? `${count(rounds)} of ${count(planned)}` : count(rounds), images || ""),
-      tile("Time", seconds(summary?.seconds?.total), trainingShare(run)),
-      tile("Sent", bytes(summary?.sent_bytes), isNumber(summary?.sent_bytes) ? `${count(summary.sent_bytes)} bytes` : ""),
-      tile("Consensus error", significant(final?.consensus_error), "mean W₂² to the barycenter"),
-    );
+      tileOf("seconds.total", trainingShare(run)),
+      tileOf("sent_bytes", isNumber(summary?.sent_bytes) ? `${count(summary.sent_bytes)} bytes` : ""),
+      tileOf("consensus_error", "mean W₂² to the barycenter"),
+    ];
+    tiles.replaceChildren(...shown.flatMap((one) => one ?? []));
   };
   return { element, update };
 }
