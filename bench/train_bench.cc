@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "backbone/random_weights.h"
+#include "config/methods.h"
 #include "dfrost/backbone.h"
 #include "train/local_update.h"
-#include "config/methods.h"
 
 namespace dfrost {
 namespace {

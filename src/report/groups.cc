@@ -7,6 +7,8 @@
 #include <cmath>
 #include <set>
 
+#include "config/methods.h"
+
 #include "records/figure.h"
 
 namespace dfrost {
@@ -31,14 +33,11 @@ std::optional<std::uint64_t> seed_of(const RunRecords& run) {
   return std::nullopt;
 }
 
-// As the paper writes the methods; others go by their own name.
+// As the paper writes the methods; those that this version does not know go by their own name.
 std::string title_of(const std::string& method) {
-  static const std::map<std::string, std::string> kTitles = {
-      {"dfrost", "D-FROST"},     {"d-psgd", "D-PSGD-PT"},     {"dfedavgm", "DFedAvgM-PT"},
-      {"dfedsam", "DFedSAM-PT"}, {"local", "local training"}, {"central", "central training"}};
-  const bool pool = method.ends_with('+');
-  const auto found = kTitles.find(pool ? method.substr(0, method.size() - 1) : method);
-  return found == kTitles.end() ? method : found->second + (pool ? "+" : "");
+  for (const auto& preset : method_presets())
+    if (preset.name == method) return preset.title;
+  return method;
 }
 
 // A group in the making.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "measure/mixing_factor.h"
+#include "network/mailbox_depth.h"
 
 namespace dfrost {
 namespace {
@@ -52,6 +53,11 @@ RoundNetwork RoundPlanner::draw(std::uint64_t round) const {
     case Gathering::star: return star(clients(), options_.faults, topology_.seed(), round);
   }
   return silence(clients());
+}
+
+// In a star everybody waits for the server, and it for them.
+std::uint64_t RoundPlanner::rounds_ahead() const {
+  return options_.gathering == Gathering::peers ? dfrost::rounds_ahead(topology_, options_.faults) : 1;
 }
 
 RoundPlan RoundPlanner::plan(std::uint64_t round) const {

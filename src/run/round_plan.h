@@ -53,7 +53,8 @@ class RoundPlanner {
   std::size_t clients() const { return topology_.clients(); }
   std::size_t nodes() const { return clients() + (options_.gathering == Gathering::star ? 1 : 0); }
   const Topology& topology() const { return topology_; }
-  const FaultOptions& faults() const { return options_.faults; }
+  // How far ahead of a node its neighbours can be: what its mailbox must keep.
+  std::uint64_t rounds_ahead() const;
 
  private:
   RoundNetwork draw(std::uint64_t round) const;

@@ -255,6 +255,7 @@ RunResult run_logged(const RunConfig& config, const RunOptions& options, RunLog&
                             options.command),
                  resumed_after);
   }
+  for (const auto& note : federation.method().notes) log.on_note(note);
   log.on_ready(config, federation, *backbone);
   run_rounds(config, options, fingerprint, federation, log, result);
   write_adapters(options.folder / "adapter", federation, config, *backbone, source->preprocessing(), weights);

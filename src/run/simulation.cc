@@ -97,7 +97,8 @@ Simulation::Simulation(const RunConfig& config, Method method, const Backbone& b
       planner_(method_.network, partition_.clients.size(), config.run.seed),
       run_id_(run_id(config, backbone.precision())),
       viewed_(viewed_clients(partition_, corpus_, config.diagnostics.merge_views)),
-      exchanges_(planner_.nodes()),
+      exchanges_(planner_.nodes(), {.rounds_ahead = planner_.rounds_ahead(),
+                                    .phases_per_round = static_cast<std::uint32_t>(method_.phases.size())}),
       threads_(config.run.threads) {
   const Geometry& geometry = backbone.geometry();
   const std::size_t clients = partition_.clients.size();
@@ -105,8 +106,8 @@ Simulation::Simulation(const RunConfig& config, Method method, const Backbone& b
   for (std::size_t u = 0; u < planner_.nodes(); ++u) {
     const bool is_client = u < clients;
     const auto id = static_cast<ClientId>(u);
-    nodes_.push_back(make_node(config, geometry, corpus_.classes(), id,
-                               config.prompts_of(is_client ? u : 0)));
+    nodes_.push_back(
+        make_node(config, geometry, corpus_.classes(), id, config.prompts_of(is_client ? u : 0)));
     if (is_client) samples_.emplace_back(train_samples_, partition_.clients[u]);
     nodes_.back().role = is_client ? NodeRole::client : NodeRole::server;
     equipment_.push_back({is_client ? &samples_.back() : nullptr, &exchanges_.exchange_of(id)});

@@ -59,6 +59,16 @@ def folders_include_only_what_the_map_allows():
                 yield f"{path}:{number}: {folder} includes {match[1]}, which src/README.md does not allow"
 
 
+def the_map_allows_nothing_that_nobody_uses():
+    for folder, may_include in the_map().items():
+        used = set()
+        for path in files(f"src/{folder}", suffixes={".h", ".cc"}):
+            used |= set(re.findall(r'^\s*#\s*include\s+"(\w+)/', read(path), re.MULTILINE))
+        for other in may_include:
+            if other not in used:
+                yield f"src/README.md: {folder} may include {other}, and does not"
+
+
 def public_headers_include_only_public_headers():
     for path in files("include", suffixes={".h"}):
         for number, line in enumerate(read(path).splitlines(), 1):
@@ -140,6 +150,7 @@ def every_file_is_formatted():
 
 CHECKS = {check.__name__: check for check in (
     folders_include_only_what_the_map_allows,
+    the_map_allows_nothing_that_nobody_uses,
     public_headers_include_only_public_headers,
     the_map_and_the_folders_agree,
     headers_have_pragma_once_and_say_what_they_are,

@@ -32,6 +32,10 @@ class Checks(unittest.TestCase):
         self.assert_finds(name, {"src/base/b.cc": '#include "merge/m.h"\n'}, "b.cc:1: base includes merge/m.h")
         self.assert_finds(name, {"src/base/b.cc": '#include "a.h"\n'}, "write the path from src/")
 
+    def test_a_permission_that_nobody_uses(self):
+        self.assert_finds("the_map_allows_nothing_that_nobody_uses", {"src/merge/m.h": HEADER},
+                          "merge may include base, and does not")
+
     def test_a_private_include_in_a_public_header(self):
         self.assert_finds("public_headers_include_only_public_headers",
                           {"include/dfrost/x.h": HEADER + '#include "base/a.h"\n'}, "not installed")

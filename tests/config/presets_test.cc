@@ -1,5 +1,5 @@
-#include "config/methods.h"
 #include "config/presets.h"
+#include "config/methods.h"
 
 #include <gtest/gtest.h>
 

@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "config/configs.h"
 #include "config/methods.h"
 #include "config/presets.h"
 #include "config/reference.h"
-#include "config/configs.h"
 #include "support/support.h"
 
 namespace dfrost {
@@ -47,7 +47,8 @@ TEST(ConfigFile, EveryKeyCanBeChangedAndReadsBackAsItWasWritten) {
   RandomStream stream(1, "config keys");
   for (const auto& key : config_keys()) {
     RunConfig config;
-    if (key.full_name() == "method.round") apply_method(config, "d-psgd");  // the other kinds take one plain step
+    if (key.full_name() == "method.round")
+      apply_method(config, "d-psgd");  // the other kinds take one plain step
     ASSERT_TRUE(draw_valid(key, stream, config)) << key.full_name();
     const RunConfig read = parse(to_toml(config));
     EXPECT_EQ(toml_value(key, read), toml_value(key, config)) << key.full_name();

@@ -46,7 +46,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     constexpr std::size_t kPictures = 12;
     static const dfrost::Corpus corpus = pool_of(kPictures);
     std::size_t given = 0;
-    for (const auto& client : dfrost::parse_partition(text, "fuzz", corpus, 1).clients) given += client.size();
+    for (const auto& client : dfrost::parse_partition(text, "fuzz", corpus, 1).clients)
+      given += client.size();
     if (given != kPictures) std::abort();
   } catch (const dfrost::Error&) {
   }

@@ -50,8 +50,8 @@ TEST(PartitionFile, ReadsBackWhatItWrote) {
 
 TEST(PartitionFile, NamesPicturesAsTheirFilesAndClientsAsTheyAreCalled) {
   const auto corpus = corpus_of_insects();
-  const auto partition =
-      parse_partition("File,Who\nbee/2.png,Zoé\n\"ant,\"\"1\"\".png\",7\nbee/1.png,Zoé\n", "split", corpus, 1);
+  const auto partition = parse_partition("File,Who\nbee/2.png,Zoé\n\"ant,\"\"1\"\".png\",7\nbee/1.png,Zoé\n",
+                                         "split", corpus, 1);
   EXPECT_EQ(partition.clients, (Clients{{0, 1}, {2}}));
   EXPECT_EQ(partition.names, (std::vector<std::string>{"Zoé", "7"}));
   const auto text = partition_text(partition, corpus);
@@ -62,7 +62,8 @@ TEST(PartitionFile, NamesPicturesAsTheirFilesAndClientsAsTheyAreCalled) {
 TEST(PartitionFile, KeepsTheNumbersOfNamedClientsWhenItIsReadBack) {
   const auto corpus = corpus_of_insects();
   const Partition partition{{{2}, {0, 1}}, {"zoo", "anna"}};
-  EXPECT_EQ(parse_partition(partition_text(partition, corpus), "split", corpus, 1).clients, partition.clients);
+  EXPECT_EQ(parse_partition(partition_text(partition, corpus), "split", corpus, 1).clients,
+            partition.clients);
 }
 
 TEST(PartitionFile, PassesOverTestPictures) {
@@ -76,7 +77,8 @@ TEST(PartitionFile, TellsEqualNamesApartByTheirDomains) {
   ASSERT_EQ(corpus.train.size(), 4u);
   const Partition partition{{{0, 1}, {2, 3}}};
   EXPECT_EQ(partition_text(partition, corpus), "picture,client\na:1.png,0\n2.png,0\n2,1\nb:1.png,1\n");
-  EXPECT_EQ(parse_partition(partition_text(partition, corpus), "split", corpus, 1).clients, partition.clients);
+  EXPECT_EQ(parse_partition(partition_text(partition, corpus), "split", corpus, 1).clients,
+            partition.clients);
   test::expect_error(ErrorCode::data_loss, "line 2: several pictures are called '1.png'",
                      [&] { parse_partition("2.png,0\n1.png,0\n", "split", corpus, 1); });
 }

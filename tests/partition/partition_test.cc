@@ -197,7 +197,8 @@ TEST(MakePartition, RefusesAMinimumThatCannotBeMetAndSaysWhy) {
   uneven.alpha = 0.01;
   uneven.min_per_client = 29;
   uneven.max_draws = 20;
-  test::expect_error(ErrorCode::failed_precondition, "in 20 draws", [&] { make_partition(corpus, uneven, 1); });
+  test::expect_error(ErrorCode::failed_precondition, "in 20 draws",
+                     [&] { make_partition(corpus, uneven, 1); });
 }
 
 TEST(MakePartition, DrawsAgainUntilTheMinimumIsMet) {

@@ -11,12 +11,13 @@ namespace dfrost {
 namespace {
 
 Savepoint checkpoint_of_round(std::size_t round) {
-  Savepoint checkpoint{.round = round,
-                       .fingerprint = "print",
-                       .totals = {},
-                       .nodes = {.layouts = {{2, {{"prompts", {1, 1}}}, {}}, {1, {{"prompts", {1}}}, {{"last", {2}}}}},
-                                 .values = {1.5f, -2.0f, static_cast<float>(round)},
-                                 .memory = {4.0f, -0.5f}}};
+  Savepoint checkpoint{
+      .round = round,
+      .fingerprint = "print",
+      .totals = {},
+      .nodes = {.layouts = {{2, {{"prompts", {1, 1}}}, {}}, {1, {{"prompts", {1}}}, {{"last", {2}}}}},
+                .values = {1.5f, -2.0f, static_cast<float>(round)},
+                .memory = {4.0f, -0.5f}}};
   checkpoint.totals.rounds = round;
   checkpoint.totals.seconds.train = 1.0 / 3.0;
   checkpoint.totals.sent_bytes = (std::uint64_t{1} << 60) + 1;

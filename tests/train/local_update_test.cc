@@ -6,8 +6,8 @@
 #include <thread>
 
 #include "support/support.h"
-#include "train/update_methods.h"
 #include "train/samples.h"
+#include "train/update_methods.h"
 
 namespace dfrost {
 namespace {

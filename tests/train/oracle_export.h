@@ -19,8 +19,8 @@ namespace dfrost::test {
 inline void enlarge_steps(OptimizerOptions& optimizer) {
   if (optimizer.kind == OptimizerKind::adam) {
     optimizer.learning_rate = 0.01;
-    // A gradient that is all rounding must not become a step of full size, or the CPU's kernels decide how near two
-    // right answers come.
+    // A gradient that is all rounding must not become a step of full size, or the CPU's kernels decide how
+    // near two right answers come.
     optimizer.epsilon = 1e-6;
   } else {
     optimizer.learning_rate = optimizer.momentum > 0 ? 0.05 : 0.3;

@@ -10,9 +10,9 @@
 #include "base/safetensors.h"
 #include "support/support.h"
 #include "train/local_update.h"
-#include "train/update_methods.h"
 #include "train/oracle_export.h"
 #include "train/samples.h"
+#include "train/update_methods.h"
 
 namespace dfrost {
 namespace {
