@@ -34,23 +34,24 @@ struct Bf16Ops {
     PanelMatrix panels_;
   };
 
-  static void normalize(MatrixView<const float> x, float epsilon, Operand& out, std::span<float> inverse_std);
-  static void normalize_backward(MatrixView<const float> d, const Operand& normalized,
-                                 std::span<const float> inverse_std, MatrixView<float> dx);
-  static void pack(MatrixView<const float> x, Operand& out);
-  static void select_rows(const Operand& in, std::span<const std::size_t> rows, Operand& out);
-
-  static void product(const Operand& a, const Weights& w, std::span<const float> bias, MatrixView<float> out);
-  static void product_add(const Operand& a, const Weights& w, std::span<const float> bias,
-                          MatrixView<float> out);
-  static void product_rows(const Operand& a, const Weights& w, std::span<const float> bias, Rows& out);
-  static void product_gelu(const Operand& a, const Weights& w, std::span<const float> bias, Operand& out,
-                           Factors* derivative);
-  static void product_times(const Operand& a, const Weights& w, const Factors& factors, Operand& out);
-
+  // What kernels/encoder_ops.h asks for, by the files that have it: bf16_attention.cc,
   static void attention(const Rows& qkv, const AttentionShape& shape, Operand& out, Probabilities* saved);
   static void attention_backward(const Rows& qkv, const Probabilities& saved, const Rows& d_out,
                                  const AttentionShape& shape, Operand& d_qkv);
+  // bf16_rows.cc,
+  static void pack(MatrixView<const float> x, Operand& out);
+  static void select_rows(const Operand& in, std::span<const std::size_t> rows, Operand& out);
+  static void normalize(MatrixView<const float> x, float epsilon, Operand& out, std::span<float> inverse_std);
+  static void normalize_backward(MatrixView<const float> d, const Operand& normalized,
+                                 std::span<const float> inverse_std, MatrixView<float> dx);
+  // and bf16_gemm.h with what is done to a block while it is in cache.
+  static void product_times(const Operand& a, const Weights& w, const Factors& factors, Operand& out);
+  static void product_gelu(const Operand& a, const Weights& w, std::span<const float> bias, Operand& out,
+                           Factors* derivative);
+  static void product_rows(const Operand& a, const Weights& w, std::span<const float> bias, Rows& out);
+  static void product(const Operand& a, const Weights& w, std::span<const float> bias, MatrixView<float> out);
+  static void product_add(const Operand& a, const Weights& w, std::span<const float> bias,
+                          MatrixView<float> out);
 };
 static_assert(EncoderOps<Bf16Ops>);
 

@@ -21,6 +21,17 @@ MatrixView<float> head_probabilities(Fp32Ops::Probabilities& all, const Attentio
   return all.view().rows_from(index * shape.tokens, shape.tokens);
 }
 
+// Queries, keys and values of one head of one image.
+struct HeadInputs {
+  MatrixView<const float> q, k, v;
+};
+HeadInputs head_inputs(const Fp32Ops::Rows& qkv, const AttentionShape& shape, std::size_t image,
+                       std::size_t column) {
+  const std::size_t width = shape.width();
+  return {head_view(qkv.view(), shape, image, column), head_view(qkv.view(), shape, image, width + column),
+          head_view(qkv.view(), shape, image, 2 * width + column)};
+}
+
 }  // namespace
 
 void Fp32Ops::normalize(MatrixView<const float> x, float epsilon, Operand& out,
@@ -85,9 +96,7 @@ void Fp32Ops::attention(const Rows& qkv, const AttentionShape& shape, Operand& o
   for (std::size_t image = 0; image < shape.images; ++image) {
     for (std::size_t head = 0; head < shape.heads; ++head) {
       const std::size_t column = head * shape.head_size;
-      const auto q = head_view(qkv.view(), shape, image, column);
-      const auto k = head_view(qkv.view(), shape, image, width + column);
-      const auto v = head_view(qkv.view(), shape, image, 2 * width + column);
+      const auto [q, k, v] = head_inputs(qkv, shape, image, column);
       const auto scores = head_probabilities(p, shape, saved != nullptr ? image * shape.heads + head : 0);
       small_product(Transpose::no, Transpose::yes, q, k, scores);
       softmax_rows(scores, shape.scale());
@@ -105,9 +114,7 @@ void Fp32Ops::attention_backward(const Rows& qkv, const Probabilities& saved, co
   for (std::size_t image = 0; image < shape.images; ++image) {
     for (std::size_t head = 0; head < shape.heads; ++head) {
       const std::size_t column = head * shape.head_size;
-      const auto q = head_view(qkv.view(), shape, image, column);
-      const auto k = head_view(qkv.view(), shape, image, width + column);
-      const auto v = head_view(qkv.view(), shape, image, 2 * width + column);
+      const auto [q, k, v] = head_inputs(qkv, shape, image, column);
       const auto d = head_view(d_out.view(), shape, image, column);
       const auto p = saved.view().rows_from((image * shape.heads + head) * shape.tokens, shape.tokens);
       small_product(Transpose::yes, Transpose::no, p, d,
