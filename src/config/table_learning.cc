@@ -31,6 +31,14 @@ std::vector<ConfigKey> method_keys() {
        .paper = "§Experiment Setup, Baselines; appendix, Comparison with Improved Baselines (the + methods)",
        .main = true},
       {.section = "method",
+       .name = "cooperation",
+       .field = word(DFROST_AT(method.cooperation),
+                     words({Cooperation::peers, Cooperation::none, Cooperation::central})),
+       .comment = "peers: exchange and merge; none: each alone; central: one client has all data",
+       .explanation =
+           "none and central are the lower and the upper bound that a method is to be judged by; they look "
+           "at neither [network] nor [merge]."},
+      {.section = "method",
        .name = "round",
        .field = word(DFROST_AT(method.round), words({RoundKind::update, RoundKind::dgd, RoundKind::d2})),
        .comment = "update: train, then merge; dgd, d2: one gradient step a round",
@@ -46,14 +54,6 @@ std::vector<ConfigKey> method_keys() {
        .field = word(DFROST_AT(method.gradient), words({GradientImages::all, GradientImages::batch})),
        .comment = "dgd, d2: of all pictures of a client, or of one batch drawn each round",
        .explanation = ""},
-      {.section = "method",
-       .name = "cooperation",
-       .field = word(DFROST_AT(method.cooperation),
-                     words({Cooperation::peers, Cooperation::none, Cooperation::central})),
-       .comment = "peers: exchange and merge; none: each alone; central: one client has all data",
-       .explanation =
-           "none and central are the lower and the upper bound that a method is to be judged by; they look "
-           "at neither [network] nor [merge]."},
   };
 }
 
