@@ -45,10 +45,8 @@ auto parse_choice(const Row (&choices)[N], std::string_view what, std::string_vi
     if (choice.word == word) return choice.value;
     words.emplace_back(choice.word);
   }
-  const auto near = nearest(word, words);
-  throw Error(
-      ErrorCode::invalid_argument, fmt::format("unknown {} '{}'", what, word),
-      near ? fmt::format("did you mean '{}'?", *near) : fmt::format("one of {}", fmt::join(words, ", ")));
+  throw Error(ErrorCode::invalid_argument, fmt::format("unknown {} '{}'", what, word),
+              did_you_mean(word, words, fmt::format("one of {}", fmt::join(words, ", "))));
 }
 
 }  // namespace dfrost

@@ -1,6 +1,9 @@
 #include "base/suggest.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace dfrost {
@@ -31,6 +34,14 @@ std::optional<std::string> nearest(std::string_view word, std::span<const std::s
   const std::size_t allowed = std::max<std::size_t>(1, std::max(word.size(), best->size()) / 3);
   if (edit_distance(word, *best) > allowed) return std::nullopt;
   return *best;
+}
+
+std::string did_you_mean(std::string_view shown) { return fmt::format("did you mean {}?", shown); }
+
+std::string did_you_mean(std::string_view word, std::span<const std::string> candidates,
+                         std::string otherwise) {
+  const auto near = nearest(word, candidates);
+  return near ? did_you_mean(fmt::format("'{}'", *near)) : std::move(otherwise);
 }
 
 }  // namespace dfrost

@@ -25,11 +25,11 @@ std::vector<fs::path> shipped_roots() {
 [[noreturn]] void refuse_unknown(const std::string& name) {
   std::vector<std::string> known = shipped_backbones();
   for (const auto& source : backbone_sources()) known.push_back(source.name);
-  const auto near = nearest(name, known);
-  throw Error(ErrorCode::invalid_argument,
-              fmt::format("there is no backbone {}, nor a file of that name", quote_name(name)),
-              near ? fmt::format("did you mean '{}'?", *near)
-                   : "frost-mini comes with dfrost; 'dfrost backbone get --help' lists what can be fetched");
+  throw Error(
+      ErrorCode::invalid_argument,
+      fmt::format("there is no backbone {}, nor a file of that name", quote_name(name)),
+      did_you_mean(name, known,
+                   "frost-mini comes with dfrost; 'dfrost backbone get --help' lists what can be fetched"));
 }
 
 }  // namespace

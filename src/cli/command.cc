@@ -53,11 +53,6 @@ std::vector<std::string> option_names(const CLI::App& app) {
   return names;
 }
 
-std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
-  const auto best = nearest(word, candidates);
-  return best ? fmt::format("did you mean '{}'?", *best) : std::string();
-}
-
 // Walks the words as the parser did and names the first that it cannot have understood. CLI11's own message
 // says at most that something was left over.
 Error explain_parse_error(const CLI::App& root, int argc, const char* const* argv,

@@ -79,9 +79,8 @@ std::vector<const ConfigKey*> keys_named(const std::string& word) {
     names.push_back(key.name);
   }
   if (!found.empty()) return found;
-  const auto near = nearest(word, names);
   throw Error(ErrorCode::invalid_argument, fmt::format("there is no key {}", quote_name(word)),
-              near ? fmt::format("did you mean '{}'?", *near) : "see all with 'dfrost config explain'");
+              did_you_mean(word, names, "see all with 'dfrost config explain'"));
 }
 
 void print_lists(const std::vector<const ConfigKey*>& keys) {

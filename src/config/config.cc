@@ -34,10 +34,9 @@ void check_domains(const DataSection& data) {
   for (const auto& info : dataset_catalog()) known.push_back(info.name);
   for (const auto& domain : data.domains) {
     if (!domain.path.empty() || find_dataset_info(domain.name) != nullptr) continue;
-    const auto near = nearest(domain.name, known);
     refuse("data.domains", fmt::format("there is no data set {}", quote_name(domain.name)),
-           near ? fmt::format("did you mean '{}'?", *near)
-                : "for pictures of your own give a table: {name = \"mine\", path = \"pictures\"}");
+           did_you_mean(domain.name, known,
+                        "for pictures of your own give a table: {name = \"mine\", path = \"pictures\"}"));
   }
 }
 

@@ -30,10 +30,8 @@ Error refusal(const toml::node& node, const std::string& wanted, std::string hin
   return {ErrorCode::invalid_argument, fmt::format("{} is not {}", show(node), wanted), std::move(hint)};
 }
 
-std::string did_you_mean(std::string_view word, std::span<const std::string> known) {
-  const auto near = nearest(word, known);
-  return near ? fmt::format("did you mean '{}'?", *near)
-              : fmt::format("there are {}", fmt::join(known, ", "));
+std::string hint_among(std::string_view word, std::span<const std::string> known) {
+  return did_you_mean(word, known, fmt::format("there are {}", fmt::join(known, ", ")));
 }
 
 // TOML's whole numbers are signed and of 64 bits.
@@ -61,7 +59,7 @@ DomainSpec read_domain_table(const toml::table& table, const fs::path& folder) {
       const auto formats = format_names();
       if (std::ranges::find(formats, *text) == formats.end())
         throw Error(ErrorCode::invalid_argument, fmt::format("there is no format {}", quote_name(*text)),
-                    did_you_mean(*text, formats));
+                    hint_among(*text, formats));
       domain.format = *text;
     } else if (key == "train" && number) {
       domain.train = *number;
@@ -74,7 +72,7 @@ DomainSpec read_domain_table(const toml::table& table, const fs::path& folder) {
                       key == "train" || key == "test" ? "a whole number, 0 or more" : "a text", key.str()));
     } else {
       throw Error(ErrorCode::invalid_argument, fmt::format("a domain has no key {}", quote_name(key.str())),
-                  did_you_mean(key.str(), known));
+                  hint_among(key.str(), known));
     }
   }
   return domain;
@@ -123,10 +121,7 @@ class Reader {
     const auto word = node_.value_exact<std::string>();
     if (!word) throw refusal(node_, wanted_);
     const auto found = std::ranges::find(field.words, *word);
-    if (found == field.words.end()) {
-      const auto near = nearest(*word, field.words);
-      throw refusal(node_, wanted_, near ? fmt::format("did you mean '{}'?", *near) : std::string());
-    }
+    if (found == field.words.end()) throw refusal(node_, wanted_, did_you_mean(*word, field.words));
     field.set(config_, static_cast<std::size_t>(found - field.words.begin()));
   }
   void operator()(const CountsField& field) const {

@@ -65,17 +65,17 @@ std::string hint_for_key(std::string_view section, std::string_view name) {
     if (key.section == section) names.push_back(key.name);
     if (key.name == name) elsewhere.push_back(fmt::format("'{}'", key.full_name()));
   }
-  if (const auto near = nearest(name, names)) return fmt::format("did you mean '{}'?", *near);
-  if (!elsewhere.empty()) return fmt::format("did you mean {}?", fmt::join(elsewhere, " or "));
+  if (!elsewhere.empty())
+    return did_you_mean(name, names, did_you_mean(fmt::format("{}", fmt::join(elsewhere, " or "))));
   if (names.empty()) return {};
-  return fmt::format("the keys of [{}] are {}", section, fmt::join(names, ", "));
+  return did_you_mean(name, names, fmt::format("the keys of [{}] are {}", section, fmt::join(names, ", ")));
 }
 
 Error unknown_section(std::string_view name) {
   const auto names = section_names();
   const auto near = nearest(name, names);
   return config_error(fmt::format("there is no section [{}]", name.substr(0, 100)),
-                      near ? fmt::format("did you mean [{}]?", *near)
+                      near ? did_you_mean(fmt::format("[{}]", *near))
                            : fmt::format("the sections are {}", fmt::join(names, ", ")));
 }
 

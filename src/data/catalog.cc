@@ -139,10 +139,9 @@ Error dataset_not_found(const DomainSpec& spec, const fs::path& root) {
   }
   std::vector<std::string> names;
   for (const auto& known : dataset_catalog()) names.push_back(known.name);
-  const auto near = nearest(spec.name, names);
   return {ErrorCode::invalid_argument, fmt::format("there is no data set called '{}'", spec.name),
-          near ? fmt::format("did you mean '{}'?", *near)
-               : fmt::format("known are {}; for your own, give a path", fmt::join(names, ", "))};
+          did_you_mean(spec.name, names,
+                       fmt::format("known are {}; for your own, give a path", fmt::join(names, ", ")))};
 }
 
 // A known set must have its own classes: a folder with others is some other data set.

@@ -208,10 +208,8 @@ const Layout& find_layout(std::string_view name) {
     if (layout.name == name) return layout;
     names.push_back(layout.name);
   }
-  const auto near = nearest(name, names);
-  throw Error(
-      ErrorCode::invalid_argument, fmt::format("there is no data format called '{}'", name),
-      near ? fmt::format("did you mean '{}'?", *near) : fmt::format("known are {}", fmt::join(names, ", ")));
+  throw Error(ErrorCode::invalid_argument, fmt::format("there is no data format called '{}'", name),
+              did_you_mean(name, names, fmt::format("known are {}", fmt::join(names, ", "))));
 }
 
 }  // namespace dfrost

@@ -167,10 +167,8 @@ const Source& find_source(std::span<const Source> sources, std::string_view name
     if (source.name == name) return source;
     names.push_back(source.name);
   }
-  const auto near = nearest(name, names);
-  throw Error(
-      ErrorCode::invalid_argument, fmt::format("no {} called '{}' is known", what, name),
-      near ? fmt::format("did you mean '{}'?", *near) : fmt::format("known are {}", fmt::join(names, ", ")));
+  throw Error(ErrorCode::invalid_argument, fmt::format("no {} called '{}' is known", what, name),
+              did_you_mean(name, names, fmt::format("known are {}", fmt::join(names, ", "))));
 }
 
 fs::path default_backbone_root() {

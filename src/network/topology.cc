@@ -64,10 +64,8 @@ TopologyKind parse_topology_kind(std::string_view name) {
     if (name == to_string(kind)) return kind;
     names.emplace_back(to_string(kind));
   }
-  const auto near = nearest(name, names);
   throw Error(ErrorCode::invalid_argument, fmt::format("there is no topology {}", quote_name(name)),
-              near ? fmt::format("did you mean '{}'?", *near)
-                   : fmt::format("the topologies are {}", fmt::join(names, ", ")))
+              did_you_mean(name, names, fmt::format("the topologies are {}", fmt::join(names, ", "))))
       .at("network.topology");
 }
 

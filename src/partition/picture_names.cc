@@ -64,11 +64,12 @@ std::string PictureNames::hint_for(std::string_view text) const {
   if (names.empty() || whole_number(text))
     return fmt::format("the numbers of the training pictures go from 0 to {}", corpus_.train.size() - 1);
   std::sort(names.begin(), names.end());
-  if (const auto near = nearest(text, names)) return fmt::format("did you mean '{}'?", *near);
-  return fmt::format(
-      "pictures are named as in their folder or list, such as '{}'; what data.train_per_domain and "
-      "data.test_per_domain leave out must not be listed",
-      names.front());
+  return did_you_mean(
+      text, names,
+      fmt::format(
+          "pictures are named as in their folder or list, such as '{}'; what data.train_per_domain and "
+          "data.test_per_domain leave out must not be listed",
+          names.front()));
 }
 
 const Domain& PictureNames::domain_of(std::size_t picture) const {

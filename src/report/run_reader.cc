@@ -50,7 +50,7 @@ std::string hint_at_runs(const fs::path& folder) {
   }
   const auto parent = folder.parent_path().empty() ? fs::path(".") : folder.parent_path();
   if (const auto near = nearest(last_component(folder), runs_below(parent))) {
-    return fmt::format("did you mean '{}'?", (folder.parent_path() / *near).string());
+    return did_you_mean(fmt::format("'{}'", (folder.parent_path() / *near).string()));
   }
   return "'dfrost run' leaves its records in runs/NAME; give such a folder";
 }

@@ -26,5 +26,13 @@ TEST(Nearest, SaysNothingWhenNothingIsNear) {
   EXPECT_FALSE(nearest("word", std::vector<std::string>{}));
 }
 
+TEST(DidYouMean, AsksForTheNearestWordOrSaysWhatItWasGivenInstead) {
+  const std::vector<std::string> words = {"merge", "distance"};
+  EXPECT_EQ(did_you_mean("merg", words, "one of two"), "did you mean 'merge'?");
+  EXPECT_EQ(did_you_mean("xyzzy", words, "one of two"), "one of two");
+  EXPECT_EQ(did_you_mean("xyzzy", words), "");
+  EXPECT_EQ(did_you_mean("'a' or 'b'"), "did you mean 'a' or 'b'?");
+}
+
 }  // namespace
 }  // namespace dfrost
