@@ -45,9 +45,6 @@ class Preprocessor {
   void to_planes(const std::uint8_t* rgb, std::span<float> planes) const { to_patches(rgb, crop_, planes); }
 
  private:
-  void normalise_row(const std::uint8_t* row, std::size_t y, std::size_t patch,
-                     std::span<float> patches) const;
-
   std::size_t width_;
   std::size_t crop_;
   std::size_t first_column_;  // the picture's first column that survives the crop; columns_ counts from it

@@ -24,9 +24,6 @@ constexpr Choice<PoolChoice> kPoolChoices[] = {{PoolChoice::per_input, "per-inpu
 std::string_view to_string(HeadKind kind) { return word_of(kHeadKinds, kind); }
 HeadKind parse_head_kind(std::string_view word) { return parse_choice(kHeadKinds, "head", word); }
 std::string_view to_string(PromptInit init) { return word_of(kPromptInits, init); }
-PromptInit parse_prompt_init(std::string_view word) {
-  return parse_choice(kPromptInits, "prompt initialisation", word);
-}
 std::string_view to_string(PoolKeys keys) { return word_of(kPoolKeys, keys); }
 PoolKeys parse_pool_keys(std::string_view word) { return parse_choice(kPoolKeys, "kind of pool keys", word); }
 std::string_view to_string(PoolChoice choice) { return word_of(kPoolChoices, choice); }

@@ -32,7 +32,6 @@ enum class PromptInit {
   independent,  // each client its own
 };
 std::string_view to_string(PromptInit init);
-PromptInit parse_prompt_init(std::string_view word);
 
 enum class PoolKeys {
   prompts,   // a prompt is its own key
