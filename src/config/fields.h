@@ -80,10 +80,15 @@ using Words = std::vector<std::pair<Enum, std::string>>;
 
 // The words for some values of an enum that has a to_string().
 template <typename Enum>
-Words<Enum> words(std::initializer_list<Enum> values) {
+Words<Enum> words(const std::vector<Enum>& values) {
   Words<Enum> result;
   for (const Enum value : values) result.emplace_back(value, to_string(value));
   return result;
+}
+
+template <typename Enum>
+Words<Enum> words(std::initializer_list<Enum> values) {
+  return words(std::vector<Enum>(values));
 }
 
 // Those of a table of words.

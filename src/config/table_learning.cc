@@ -1,3 +1,6 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "config/fields.h"
 #include "config/methods.h"
 
@@ -57,12 +60,18 @@ std::vector<ConfigKey> method_keys() {
   };
 }
 
+std::vector<std::string_view> optimizer_titles() {
+  std::vector<std::string_view> titles;
+  for (const auto kind : optimizer_kinds()) titles.push_back(title_of(kind));
+  return titles;
+}
+
 std::vector<ConfigKey> train_keys() {
   return {
       {.section = "train",
        .name = "optimizer",
-       .field = word(DFROST_AT(train.optimizer.kind), words({OptimizerKind::adam, OptimizerKind::sgd})),
-       .comment = "what makes a step of a gradient: Adam, or SGD with or without momentum",
+       .field = word(DFROST_AT(train.optimizer.kind), words(optimizer_kinds())),
+       .comment = fmt::format("what makes a step of a gradient: {}", fmt::join(optimizer_titles(), ", or ")),
        .explanation = "",
        .paper = "appendix, Hyperparameter Settings"},
       {.section = "train",
@@ -105,7 +114,7 @@ std::vector<ConfigKey> train_keys() {
        .name = "sam_radius",
        .field = not_negative(DFROST_AT(train.optimizer.sam_radius)),
        .comment = "radius of the adaptive SAM ascent before each step; 0: none",
-       .explanation = "Every step then costs two gradients. Goes with either optimizer.",
+       .explanation = "Every step then costs two gradients. Goes with every optimizer.",
        .paper = "appendix, Hyperparameter Settings: 0.01"},
       {.section = "train",
        .name = "batch",

@@ -5,15 +5,11 @@
 #include <cassert>
 #include <cmath>
 
-#include "base/choice.h"
 #include "dfrost/error.h"
 #include "kernels/vector_ops.h"
 
 namespace dfrost {
 namespace {
-
-constexpr Choice<OptimizerKind> kOptimizerKinds[] = {{OptimizerKind::sgd, "sgd"},
-                                                     {OptimizerKind::adam, "adam"}};
 
 void require(bool holds, const char* place, double value, const char* rule) {
   if (!holds) throw Error(ErrorCode::invalid_argument, fmt::format("{} is not {}", value, rule)).at(place);
@@ -46,11 +42,41 @@ void step_adam(const OptimizerOptions& options, std::span<const float> gradient,
   }
 }
 
+// All that there is to say of an optimizer: a new one is a row here and its step above.
+struct Optimizer {
+  OptimizerKind kind;
+  std::string_view word;
+  std::string_view title;
+  std::size_t (*remembered_vectors)(const OptimizerOptions&);
+  void (*step)(const OptimizerOptions&, std::span<const float>, OptimizerState&, std::span<float>);
+};
+
+constexpr Optimizer kOptimizers[] = {
+    {OptimizerKind::adam, "adam", "Adam", [](const OptimizerOptions&) -> std::size_t { return 2; },
+     step_adam},
+    {OptimizerKind::sgd, "sgd", "SGD with or without momentum",
+     [](const OptimizerOptions& options) -> std::size_t { return options.momentum > 0 ? 1 : 0; }, step_sgd},
+};
+
+const Optimizer& optimizer_of(OptimizerKind kind) {
+  for (const auto& optimizer : kOptimizers) {
+    if (optimizer.kind == kind) return optimizer;
+  }
+  // Never another one in its place: the run would train, and its numbers would be of something else.
+  throw Error(ErrorCode::internal,
+              fmt::format("optimizer {} is not in the table of optimizers", static_cast<int>(kind)))
+      .at("train.optimizer");
+}
+
 }  // namespace
 
-std::string_view to_string(OptimizerKind kind) { return word_of(kOptimizerKinds, kind); }
-OptimizerKind parse_optimizer_kind(std::string_view word) {
-  return parse_choice(kOptimizerKinds, "optimizer", word);
+std::string_view to_string(OptimizerKind kind) { return optimizer_of(kind).word; }
+std::string_view title_of(OptimizerKind kind) { return optimizer_of(kind).title; }
+
+std::vector<OptimizerKind> optimizer_kinds() {
+  std::vector<OptimizerKind> kinds;
+  for (const auto& optimizer : kOptimizers) kinds.push_back(optimizer.kind);
+  return kinds;
 }
 
 void OptimizerOptions::validate() const {
@@ -70,8 +96,7 @@ std::string_view to_string(OptimizerMemory memory) {
 }
 
 std::size_t remembered_vectors(const OptimizerOptions& options) {
-  if (options.kind == OptimizerKind::adam) return 2;
-  return options.momentum > 0 ? 1 : 0;
+  return optimizer_of(options.kind).remembered_vectors(options);
 }
 
 void OptimizerState::start(const OptimizerOptions& options, std::size_t size) {
@@ -91,8 +116,7 @@ void descend(const OptimizerOptions& options, std::span<const float> gradient, O
              std::span<float> values) {
   assert(gradient.size() == values.size() && state.fits(options, values.size()));
   ++state.steps;
-  options.kind == OptimizerKind::adam ? step_adam(options, gradient, state, values)
-                                      : step_sgd(options, gradient, state, values);
+  optimizer_of(options.kind).step(options, gradient, state, values);
 }
 
 void ascend_adaptively(std::span<const float> gradient, double radius, std::span<float> values) {

@@ -16,7 +16,10 @@ enum class OptimizerKind {
   adam,  // Kingma and Ba (2015), with bias correction
 };
 std::string_view to_string(OptimizerKind kind);
-OptimizerKind parse_optimizer_kind(std::string_view word);
+// What it is called in a sentence: "Adam".
+std::string_view title_of(OptimizerKind kind);
+// All of them, in the order in which they are listed to a user.
+std::vector<OptimizerKind> optimizer_kinds();
 
 struct OptimizerOptions {
   OptimizerKind kind = OptimizerKind::adam;
