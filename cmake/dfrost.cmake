@@ -3,8 +3,11 @@
 # How our own code is compiled; users of an installed library get none of it.
 add_library(dfrost_options INTERFACE)
 target_include_directories(dfrost_options INTERFACE ${PROJECT_SOURCE_DIR}/src)
-target_compile_options(dfrost_options INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Werror)
+# Warnings are for who works on dfrost: another compiler's new one must not break a project that adds it as a folder.
+if(PROJECT_IS_TOP_LEVEL)
+  target_compile_options(dfrost_options INTERFACE
+    -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Werror)
+endif()
 # Same source, same rounding: the compiler may not fuse a*b+c on its own, since whether it did would depend on
 # the target and the inlining. Kernels that want an FMA ask for it.
 target_compile_options(dfrost_options INTERFACE -ffp-contract=off)
