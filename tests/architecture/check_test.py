@@ -1,10 +1,12 @@
 """Each check of the tree is shown a small tree with one fault in it, and must find it."""
 
+import json
 import tempfile
 import unittest
 from pathlib import Path
 
 import check
+import lone_files
 
 MAP = "| folder | what | may include |\n|---|---|---|\n| `base` | a | |\n| `merge` | b | base |\n"
 HEADER = "// What it is.\n#pragma once\n"
@@ -67,6 +69,37 @@ class Checks(unittest.TestCase):
 
     def test_an_unformatted_file(self):
         self.assert_finds("every_file_is_formatted", {"src/base/b.cc": "int  x ;\n"}, "b.cc: run clang-format")
+
+
+class LoneFiles(unittest.TestCase):
+    """One library whose files compile as one, in the order in which they stand."""
+
+    def unread(self, **files):
+        """The files that do not compile alone, of a folder with these texts."""
+        with tempfile.TemporaryDirectory() as folder:
+            root = lone_files.ROOT = Path(folder)
+            lone_files.reached.cache_clear()
+            source = root / "src/base"
+            source.mkdir(parents=True)
+            for name, text in files.items():
+                (source / name.replace("_", ".")).write_text(text)
+            unit = "src/base/CMakeFiles/dfrost_base.dir/Unity/unity_0_cxx.cxx"
+            command = f"c++ -I{root}/src -O3 -Werror -std=c++20 -o {unit}.o -c {unit}"
+            (root / "compile_commands.json").write_text(json.dumps([{"command": command, "file": str(root / unit)}]))
+            return [path.name for path, _, said in lone_files.read_all(root, []) if said]
+
+    def test_a_source_that_lives_on_the_includes_of_another(self):
+        self.assertEqual(self.unread(a_cc="#include <string>\nstd::string a;\n", b_cc="std::string b;\n"), ["b.cc"])
+
+    def test_a_header_that_lives_on_what_stands_before_it(self):
+        header, includes = HEADER + "std::string a();\n", '#include <string>\n#include "base/a.h"\n'
+        self.assertEqual(self.unread(a_h=header, a_cc=includes), ["a.h"])
+        self.assertEqual(self.unread(a_h=header, a_cc='#include "base/a.h"\n#include <string>\n'), ["a.cc"])
+
+    def test_a_header_that_takes_what_is_read_beforehand_for_its_own(self):
+        header, source = HEADER + "nlohmann::json a();\n", '#include "base/a.h"\n#include <nlohmann/json.hpp>\n'
+        others = {f"{name}_cc": "#include <nlohmann/json.hpp>\n" for name in "bcde"}
+        self.assertEqual(self.unread(a_h=header, a_cc=source, **others), ["a.cc"])
 
 
 if __name__ == "__main__":

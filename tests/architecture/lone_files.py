@@ -1,0 +1,143 @@
+"""Every file of src/ and include/ compiles alone, and so includes what it needs:  lone_files.py BUILD [FILE...]
+
+The presets that compile several files as one would not notice. The compiler only reads each file, with the flags that
+BUILD/compile_commands.json has for the library of its folder. Not read again: files that the build itself compiles
+alone, and headers that a .cc includes before anything else, mostly its own, since they are read first there.
+"""
+
+import collections
+import concurrent.futures
+import functools
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+# What makes an object or a binary, not a program that is well formed. Warnings are the business of the build.
+DROPPED = re.compile(r"-O\w*|-g\w*|-W.*|-fsanitize.*|-fno-sanitize.*|-fPIC|-fPIE")
+DROPPED_WITH_VALUE = {"-o", "-c", "-include", "-x"}
+# Half the time went into reading these again and again: read once for each folder where several files include them.
+HEAVY = ("CLI/CLI.hpp", "nlohmann/json.hpp")
+SEVERAL = 4
+
+
+def essential(command):
+    """The compiler and its flags, without input, output, optimisation, warnings and precompiled headers."""
+    words = iter(shlex.split(command))
+    kept = []
+    for word in words:
+        if word in DROPPED_WITH_VALUE:
+            next(words)
+        elif not DROPPED.fullmatch(word):
+            kept.append(word)
+    return (*kept, "-w")
+
+
+def flags_by_folder(build):
+    """(folder of src/ -> the flags of its library, the files that the build compiles alone)."""
+    flags, alone = {}, set()
+    for entry in json.loads((build / "compile_commands.json").read_text()):
+        if match := re.search(r"\bsrc/(\w+)/CMakeFiles/dfrost_\1\.dir/", entry["command"]):
+            flags[match[1]] = essential(entry["command"])
+            if " -include " not in entry["command"]:
+                alone.add(Path(entry["file"]))
+    return flags, alone
+
+
+def includes(path):
+    return re.findall(r'^#include ["<]([^">]+)[">]', path.read_text(), re.M)
+
+
+def ours(include):
+    """Where in the tree an include lies; none for those of others."""
+    return next((ROOT / top / include for top in ("src", "include") if (ROOT / top / include).is_file()), None)
+
+
+@functools.cache
+def reached(include):
+    """The include and all that it includes, as far as it is ours."""
+    path = ours(include)
+    return {include}.union(*(reached(inner) for inner in includes(path))) if path else {include}
+
+
+def heavy_headers(path, first_header):
+    """Those that may be read beforehand without hiding that one is missing: a .cc file reaches them through the header
+    that it reads first, which would else seem to have them of itself; where there is none, through any, since each of
+    them is read alone somewhere."""
+    starts = [first_header] if first_header else includes(path) if path.suffix == ".cc" else []
+    everything = set().union(*(reached(start) for start in starts))
+    return tuple(header for header in HEAVY if header in everything)
+
+
+def every_file():
+    tops = ("src", "include")
+    return sorted(path for top in tops for path in (ROOT / top).rglob("*") if path.suffix in (".cc", ".h"))
+
+
+def files_to_read(compiled_alone):
+    """path -> its heavy headers."""
+    sources = [path for path in every_file() if path.suffix == ".cc"]
+    first_headers = {path: first for path in sources if (first := next(iter(includes(path)), None)) and ours(first)}
+    read_first = {ours(include) for include in first_headers.values()}
+    chosen = [path for path in every_file() if path not in compiled_alone | read_first]
+    return {path: heavy_headers(path, first_headers.get(path)) for path in chosen}
+
+
+def read_beforehand(folder, number, flags, headers):
+    """The flag that puts a precompiled header in front of a file."""
+    header = Path(folder, f"heavy_{number}.h")
+    header.write_text("".join(f"#include <{name}>\n" for name in headers))
+    subprocess.run([*flags, "-x", "c++-header", header, "-o", f"{header}.gch"], check=True)
+    return "-include", str(header)
+
+
+def read_alone(path, flags):
+    """(path, seconds, what the compiler had to say)."""
+    started = time.monotonic()
+    run = subprocess.run([*flags, "-fsyntax-only", "-x", "c++", str(path)], capture_output=True, text=True)
+    return path, time.monotonic() - started, run.stderr if run.returncode else ""
+
+
+def read_all(build, only):
+    flags, compiled_alone = flags_by_folder(build)
+    files = files_to_read(compiled_alone)
+    if only:
+        files = {path: files.get(path, ()) for path in map(Path.resolve, map(Path, only))}
+
+    def folder_of(path):
+        return path.relative_to(ROOT).parts[1] if path.is_relative_to(ROOT / "src") else "base"
+
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        groups = collections.Counter((folder_of(path), heavy) for path, heavy in files.items() if heavy)
+        beforehand = {group: pool.submit(read_beforehand, folder, number, flags[group[0]], group[1])
+                      for number, (group, count) in enumerate(groups.items()) if count >= SEVERAL}
+        beforehand = {group: made.result() for group, made in beforehand.items()}
+        return list(pool.map(
+            lambda path: read_alone(path, (*flags[folder_of(path)], *beforehand.get((folder_of(path), files[path]), ()))),
+            files))
+
+
+def main(build, only):
+    started = time.monotonic()
+    results = read_all(Path(build), only)
+    failed = [result for result in results if result[2]]
+    for path, _, said in failed:
+        print(f"{path.relative_to(ROOT)} does not compile alone:\n{said}")
+    slowest = max(results, key=lambda result: result[1])
+    print(f"{len(results)} files read, {len(failed)} of which do not compile alone, in {time.monotonic() - started:.0f} s; "
+          f"the slowest is {slowest[0].relative_to(ROOT)}, {slowest[1]:.1f} s")
+    if not only:
+        print(f"{len(every_file()) - len(results)} others are compiled alone by the build or read first by a .cc")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    sys.exit(main(sys.argv[1], sys.argv[2:]))
