@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DROPPED = re.compile(r"-O\w*|-g\w*|-W.*|-fsanitize.*|-fno-sanitize.*|-fPIC|-fPIE")
 DROPPED_WITH_VALUE = {"-o", "-c", "-include", "-x"}
 # Half the time went into reading these again and again: read once for each folder where several files include them.
-HEAVY = ("CLI/CLI.hpp", "nlohmann/json.hpp")
+HEAVY = ("CLI/CLI.hpp", "nlohmann/json.hpp", "filesystem")
 SEVERAL = 4
 
 
