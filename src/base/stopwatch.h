@@ -14,4 +14,8 @@ class Stopwatch {
   Clock::time_point start_ = Clock::now();
 };
 
+inline double seconds_since_1970() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
 }  // namespace dfrost

@@ -24,10 +24,8 @@ const Preset& find_preset(std::span<const Preset> presets, std::string_view what
     if (preset.name == name) return preset;
     names.push_back(preset.name);
   }
-  const auto near = nearest(name, names);
-  throw Error(
-      ErrorCode::invalid_argument, fmt::format("there is no {} {}", what, quote_name(name)),
-      near ? fmt::format("did you mean '{}'?", *near) : fmt::format("there are {}", fmt::join(names, ", ")));
+  throw Error(ErrorCode::invalid_argument, fmt::format("there is no {} {}", what, quote_name(name)),
+              did_you_mean(name, names, fmt::format("there are {}", fmt::join(names, ", "))));
 }
 
 }  // namespace dfrost

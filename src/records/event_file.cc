@@ -1,5 +1,6 @@
 #include "records/event_file.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -7,6 +8,9 @@
 #include <optional>
 
 #include "base/file.h"
+#include "base/stopwatch.h"
+#include "records/figure.h"
+#include "records/record_file.h"
 
 namespace dfrost {
 namespace {
@@ -100,22 +104,27 @@ std::optional<std::uint64_t> step_of(std::string_view message) {
   return std::nullopt;
 }
 
-// How many bytes at the front are whole events of rounds up to `rounds`.
-std::size_t good_prefix(const std::string& file, std::size_t rounds) {
+// The whole events at the front, of rounds up to `rounds`.
+struct GoodPrefix {
+  std::size_t bytes = 0;
+  std::size_t events = 0;  // of rounds: without the one that opens the file
+};
+GoodPrefix good_prefix(const std::string& file, std::size_t rounds) {
   constexpr std::size_t kHead = 12, kTail = 4;
-  std::size_t at = 0;
-  while (file.size() - at >= kHead + kTail) {
+  GoodPrefix good;
+  while (file.size() - good.bytes >= kHead + kTail) {
     std::uint64_t length = 0;
     std::uint32_t crc = 0;
-    std::memcpy(&length, file.data() + at, sizeof length);
-    if (length > file.size() - at - kHead - kTail) break;
-    const std::string data = file.substr(at + kHead, length);
-    std::memcpy(&crc, file.data() + at + kHead + length, sizeof crc);
+    std::memcpy(&length, file.data() + good.bytes, sizeof length);
+    if (length > file.size() - good.bytes - kHead - kTail) break;
+    const std::string data = file.substr(good.bytes + kHead, length);
+    std::memcpy(&crc, file.data() + good.bytes + kHead + length, sizeof crc);
     const auto step = step_of(data);
     if (crc != masked_crc(bytes_of(data)) || !step || *step > rounds) break;
-    at += kHead + length + kTail;
+    good.events += good.bytes > 0 ? 1 : 0;
+    good.bytes += kHead + length + kTail;
   }
-  return at;
+  return good;
 }
 
 }  // namespace
@@ -128,31 +137,45 @@ std::uint32_t crc32c(std::span<const std::byte> bytes) {
   return ~crc;
 }
 
-Scalars scalars_of(const RoundRecord& record) {
+Scalars scalars_of(const nlohmann::ordered_json& record) {
   Scalars scalars;
   for (const auto& figure : figures()) {
-    const auto value = figure.event.empty() ? std::nullopt : figure.of(record);
+    if (figure.event.empty()) continue;
+    std::string place(figure.name);
+    std::ranges::replace(place, '.', '/');
+    const nlohmann::ordered_json::json_pointer at("/" + place);
     // Where there was nothing to measure, as in a round without merges, there is no point to draw.
-    if (!value || std::isnan(*value)) continue;
-    scalars.emplace_back(figure.event, figure.form == Form::bytes ? *value / 1e6 : *value);
+    if (!record.contains(at) || !record[at].is_number()) continue;
+    const auto value = record[at].get<double>();
+    if (!std::isnan(value))
+      scalars.emplace_back(figure.event, figure.form == Form::bytes ? value / 1e6 : value);
   }
-  if (!record.evaluation) return scalars;
-  for (const auto& domain : record.evaluation->domains)
-    scalars.emplace_back("accuracy_masked_by_domain/" + domain.name, domain.masked);
+  const nlohmann::ordered_json::json_pointer domains("/evaluation/domains");
+  if (!record.contains(domains)) return scalars;
+  for (const auto& [name, scores] : record[domains].items())
+    scalars.emplace_back("accuracy_masked_by_domain/" + name, scores.value("accuracy_masked", 0.0));
   return scalars;
 }
 
-EventFile::EventFile(fs::path path, std::size_t rounds) : path_(std::move(path)) {
+EventFile::EventFile(fs::path path, std::span<const nlohmann::ordered_json> records)
+    : path_(std::move(path)) {
   if (path_.has_parent_path()) fs::create_directories(path_.parent_path());
-  std::size_t kept = 0;
-  if (fs::exists(path_)) {
-    kept = good_prefix(read_text_file(path_, std::size_t{1} << 30), rounds);
-    fs::resize_file(path_, kept);
+  const bool exists = fs::exists(path_);
+  if (exists) {
+    const std::size_t rounds = records.empty() ? 0 : records.back().at("round").get<std::size_t>();
+    const auto good = good_prefix(read_text_file(path_, std::size_t{1} << 30), rounds);
+    if (good.bytes > 0 && good.events >= records.size()) {
+      fs::resize_file(path_, good.bytes);
+      return;
+    }
+    fs::rename(path_, path_.string() + kSetAside);
   }
-  if (kept > 0) return;
+  made_anew_ = exists || !records.empty();
   std::string first = event(0, 0);
   put_bytes(first, 3, "brain.Event:2");
   append_to_file(path_, framed(first));
+  for (const auto& record : records)
+    add(record.at("round").get<std::size_t>(), scalars_of(record), seconds_since_1970());
 }
 
 void EventFile::add(std::size_t round, const Scalars& scalars, double seconds) {

@@ -6,12 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include "records/record.h"
 
 namespace dfrost {
 
@@ -19,19 +18,22 @@ namespace dfrost {
 std::uint32_t crc32c(std::span<const std::byte> bytes);
 
 using Scalars = std::vector<std::pair<std::string, double>>;  // tag, value
-Scalars scalars_of(const RoundRecord& record);
+Scalars scalars_of(const nlohmann::ordered_json& record);     // a line of metrics.jsonl
 
 class EventFile {
  public:
-  // Goes on in a file that is there, after the events of rounds up to `rounds`: what followed them, or was
-  // cut short by a crash, goes.
-  EventFile(std::filesystem::path path, std::size_t rounds);
+  // Goes on in a file that is there, after the events of the rounds that `records` are of: what followed
+  // them, or was cut short by a crash, goes. Where an event of them is missing or damaged, the file is set
+  // aside (kSetAside) and made anew from the records.
+  EventFile(std::filesystem::path path, std::span<const nlohmann::ordered_json> records);
+  bool made_anew() const { return made_anew_; }
 
   // On disk when it returns. `seconds`: since 1970.
   void add(std::size_t round, const Scalars& scalars, double seconds);
 
  private:
   std::filesystem::path path_;
+  bool made_anew_ = false;
 };
 
 }  // namespace dfrost

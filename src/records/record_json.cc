@@ -118,19 +118,15 @@ RunTotals totals_from_json(const Json& json) {
   return totals;
 }
 
-Json summary_json(const RunConfig& config, std::size_t clients, const RoundRecord& last,
-                  const RunTotals& totals, const Json& earlier) {
-  Json round = to_json(last);
+Json summary_json(const RunConfig& config, std::size_t clients, const Json& last, const RunTotals& totals,
+                  const Json& evaluation) {
+  Json round = last;
   Json final = {{"consensus_error", nullptr}};  // stands first, as in every summary so far
   for (const auto& figure : figures()) {
     const bool of_evaluation = figure.name.starts_with("evaluation.");
     if (figure.summary == Summary::last && !of_evaluation) at(final, figure.name) = at(round, figure.name);
   }
-  if (last.evaluation) {
-    final.update(round["evaluation"]);
-  } else if (earlier.is_object()) {
-    final.update(earlier);
-  }
+  if (evaluation.is_object()) final.update(evaluation);
   return {{"schema", kRecordSchema},
           {"name", config.run.name},
           {"method", config.method.name},

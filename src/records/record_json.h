@@ -21,9 +21,9 @@ nlohmann::ordered_json to_json(const MergeView& view);
 nlohmann::ordered_json to_json(const RunTotals& totals);
 RunTotals totals_from_json(const nlohmann::ordered_json& json);
 
-// `last`: the last round, with the evaluation of the last round that had one; where none has had one yet
-// since the run was resumed, `earlier` is the evaluation before that, or null.
-nlohmann::ordered_json summary_json(const RunConfig& config, std::size_t clients, const RoundRecord& last,
-                                    const RunTotals& totals, const nlohmann::ordered_json& earlier = {});
+// `last`: to_json() of the last round; `evaluation`: that of the last round that had one, or null.
+nlohmann::ordered_json summary_json(const RunConfig& config, std::size_t clients,
+                                    const nlohmann::ordered_json& last, const RunTotals& totals,
+                                    const nlohmann::ordered_json& evaluation = {});
 
 }  // namespace dfrost

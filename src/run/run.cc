@@ -1,9 +1,10 @@
 #include "run/run.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
-#include <chrono>
 #include <optional>
 
 #include "backbone/checkpoint.h"
@@ -11,6 +12,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/quote.h"
+#include "base/stopwatch.h"
 #include "config/settings_identity.h"
 #include "config/toml_file.h"
 #include "dfrost/error.h"
@@ -21,6 +23,7 @@
 #include "records/record_json.h"
 #include "records/savepoint_file.h"
 #include "run/result_fingerprint.h"
+#include "run/run_folder.h"
 #include "run/run_log.h"
 #include "run/write_adapters.h"
 
@@ -29,45 +32,27 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void refuse_existing_run(const fs::path& folder) {
-  if (!fs::exists(folder / "metrics.jsonl")) return;
-  throw Error(ErrorCode::already_exists, fmt::format("{} already holds a run", folder.string()),
-              "go on with it by --resume, or give another name by --set run.name=…")
-      .at(folder.string());
+void tell_damage(const fs::path& file, const KeptRecords& kept, RunObserver& observer) {
+  if (kept.damaged == 0) return;
+  observer.on_note(fmt::format("{}: {} damaged line{} set aside in {}{}", file.filename().string(),
+                               kept.damaged, kept.damaged == 1 ? "" : "s", file.filename().string(),
+                               kSetAside));
 }
 
-// Why a checkpoint is of another run: what the folder's config.toml says tells settings from files.
-Error other_run(const fs::path& folder, const RunConfig& config, Precision precision) {
-  constexpr const char* kStartAnew = "start a new run under another name by --set run.name=…";
-  std::optional<SettingChange> change;
-  try {
-    change = first_change(load_config(folder / "config.toml"), config, precision);
-  } catch (const Error&) {
-    return {ErrorCode::failed_precondition, "the checkpoint belongs to a run with other settings or files",
-            fmt::format("resume with what it was started with, or {}", kStartAnew)};
-  }
-  if (change) {
-    return {ErrorCode::failed_precondition,
-            fmt::format("the checkpoint belongs to a run with other settings: {} was {} and is now {}",
-                        change->key, change->before, change->now),
-            fmt::format("resume with the settings of its config.toml, or {}", kStartAnew)};
-  }
-  return {ErrorCode::failed_precondition,
-          "the run's settings are the same, but its pictures, its backbone or a listed file have changed "
-          "since, or dfrost has",
-          fmt::format("put back what it was started with, or {}", kStartAnew)};
-}
-
-std::optional<Savepoint> savepoint_to_resume(const fs::path& folder, RunObserver& observer) {
-  auto found = newest_savepoint(folder / "checkpoints");
-  for (const auto& damaged : found.damaged) observer.on_note("passed over a damaged checkpoint: " + damaged);
-  if (!found.checkpoint && !found.damaged.empty()) {
-    // Starting over would wipe the records of all those rounds.
-    throw Error(ErrorCode::data_loss, "none of the run's checkpoints can be read: " + found.damaged.front(),
-                "start anew under another name by --set run.name=…; what the run has recorded stays")
-        .at((folder / "checkpoints").string());
-  }
-  return std::move(found.checkpoint);
+// Rounds that are done and of which nothing is recorded any more.
+void tell_gaps(const KeptRecords& kept, std::size_t done, RunObserver& observer) {
+  std::vector<bool> recorded(done + 1, false);
+  for (const auto& line : kept.lines) recorded[line.at("round").get<std::size_t>()] = true;
+  std::vector<std::size_t> missing;
+  for (std::size_t round = 1; round <= done; ++round)
+    if (!recorded[round]) missing.push_back(round);
+  if (missing.empty()) return;
+  constexpr std::size_t kNamed = 8;
+  const auto named = std::span(missing).first(std::min(kNamed, missing.size()));
+  observer.on_note(
+      fmt::format("metrics.jsonl has no record of {} round{} that are done: {}{}; the run goes on without",
+                  missing.size(), missing.size() == 1 ? "" : "s", fmt::join(named, ", "),
+                  missing.size() > kNamed ? ", …" : ""));
 }
 
 void append_merges(const fs::path& path, const RoundRecord& record) {
@@ -108,31 +93,11 @@ Corpus open_pictures(const RunConfig& config, RunObserver& observer) {
   return corpus;
 }
 
-// NAME.PROCESS.tmp, as write_file_atomically() calls what it has not finished.
-bool is_half_written(const fs::path& path) {
-  const std::string process = path.stem().extension().string();
-  return path.extension() == ".tmp" && process.size() > 1 &&
-         process.find_first_not_of("0123456789", 1) == std::string::npos;
-}
-
-// What a process that was killed while it wrote left. The folder is locked: nobody writes.
-void remove_leftovers(const fs::path& folder) {
-  std::vector<fs::path> leftovers;
-  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    if (is_half_written(entry.path())) leftovers.push_back(entry.path());
-  }
-  for (const auto& path : leftovers) fs::remove(path);
-}
-
 void add_to(RunTotals& totals, const RoundRecord& record) {
   totals.rounds = record.round;
   totals.seconds += record.seconds;
   totals.sent_bytes += record.sent_bytes;
   totals.images += record.images;
-}
-
-double seconds_since_1970() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
 // A run that goes on is described by the command that it goes on with, which makes all of it again.
@@ -147,10 +112,20 @@ void describe_run(const RunConfig& config, const fs::path& folder, nlohmann::ord
   write_file_atomically(file, dump_json(about) + "\n");
 }
 
+// What is recorded of a run so far, as its files have it.
+struct Recorded {
+  nlohmann::ordered_json last;        // the last round's line
+  nlohmann::ordered_json evaluation;  // of the last round that had one
+  void add(nlohmann::ordered_json record) {
+    if (record.contains("evaluation")) evaluation = record["evaluation"];
+    last = std::move(record);
+  }
+};
+
 void write_summary(const fs::path& folder, const RunConfig& config, const Simulation& federation,
-                   const RunResult& result, const nlohmann::ordered_json& earlier_evaluation) {
+                   const RunTotals& totals, const Recorded& recorded) {
   const auto summary =
-      summary_json(config, federation.clients().size(), result.last, result.totals, earlier_evaluation);
+      summary_json(config, federation.clients().size(), recorded.last, totals, recorded.evaluation);
   write_file_atomically(folder / "summary.json", summary.dump(2) + "\n");
 }
 
@@ -189,15 +164,25 @@ void run_rounds(const RunConfig& config, const RunOptions& options, const std::s
   const auto progress = [&](const RoundProgress& state) { log.on_progress(state); };
   const fs::path metrics = options.folder / "metrics.jsonl";
   const fs::path merges = options.folder / "merges.jsonl";
-  keep_rounds_until(merges, federation.rounds_done());
-  keep_rounds_until(metrics, federation.rounds_done());
-  const auto earlier_evaluation = last_evaluation(metrics);
-  EventFile events(options.folder / "tensorboard" / "events.out.tfevents.dfrost", federation.rounds_done());
-  if (config.run.rounds == 0 && federation.rounds_done() == 0) {
+  const std::size_t done = federation.rounds_done();
+  tell_damage(merges, keep_rounds_until(merges, done), log);
+  auto kept = keep_rounds_until(metrics, done);
+  tell_damage(metrics, kept, log);
+  tell_gaps(kept, done, log);
+  EventFile events(options.folder / "tensorboard" / "events.out.tfevents.dfrost", kept.lines);
+  if (events.made_anew())
+    log.on_note("TensorBoard's events were damaged or incomplete: made anew from the records");
+  Recorded recorded;
+  for (auto& line : kept.lines) recorded.add(std::move(line));
+  const auto summarize = [&] { write_summary(options.folder, config, federation, result.totals, recorded); };
+  // The process may have died between its last record and the summary of it.
+  if (!recorded.last.is_null() && recorded.last.at("round") == done) summarize();
+  if (config.run.rounds == 0 && done == 0) {
     result.last = federation.score_untrained(progress);
     result.totals.seconds += result.last.seconds;
     log.on_round(result.last);
-    write_summary(options.folder, config, federation, result, earlier_evaluation);
+    recorded.add(to_json(result.last));
+    summarize();
   }
   Saver saver(config, options.folder / "checkpoints", fingerprint, federation);
   const auto run_round = [&] {
@@ -213,13 +198,14 @@ void run_rounds(const RunConfig& config, const RunOptions& options, const std::s
     add_to(result.totals, record);
     // The round's merges first: a line of metrics.jsonl says that the round is complete.
     append_merges(merges, record);
-    append_lines(metrics, std::array{to_json(record).dump()});
-    events.add(record.round, scalars_of(record), seconds_since_1970());
+    recorded.add(to_json(record));
+    append_lines(metrics, std::array{recorded.last.dump()});
+    events.add(record.round, scalars_of(recorded.last), seconds_since_1970());
     log.on_round(record);
     if (!record.evaluation) record.evaluation = result.last.evaluation;
     result.last = std::move(record);
     saver.after_round(result.totals);
-    write_summary(options.folder, config, federation, result, earlier_evaluation);
+    summarize();
   }
 }
 
@@ -247,6 +233,8 @@ RunResult run_logged(const RunConfig& config, const RunOptions& options, RunLog&
       result.totals = checkpoint->totals;
       resumed_after = checkpoint->round;
       log.on_note(fmt::format("resumed after round {}", checkpoint->round));
+    } else {
+      require_nothing_to_lose(options.folder, config, backbone->precision());
     }
   }
   if (!resumed_after || *resumed_after < config.run.rounds) {  // else all is done, and described

@@ -101,7 +101,8 @@ TEST(Figures, SayWhatTheyMeanInWordsThatATableCanHold) {
 
 TEST(Figures, OfTheSummaryAreWhereTheTableSays) {
   const RoundRecord last = full_record();
-  const Json summary = summary_json(RunConfig{}, 4, last, RunTotals{});
+  const Json record = to_json(last);
+  const Json summary = summary_json(RunConfig{}, 4, record, RunTotals{}, record["evaluation"]);
   for (const auto& figure : figures()) {
     std::string path = summary_path(figure);
     if (path.empty()) continue;

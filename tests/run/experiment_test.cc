@@ -378,5 +378,68 @@ TEST(Adapter, FindsClassesByTheirNamesAndNamesWhatItDoesNotKnow) {
                      [&] { open_pictures_for(renamed, options); });
 }
 
+// What a run's folder held before it was resumed is there afterwards, whatever was done to it.
+struct ResumedExperiment : testing::Test {
+  test::SmallExperiment experiment;
+  test::StoppingObserver observer;
+  std::filesystem::path folder = experiment.run_folder();
+
+  ResumedExperiment() { experiment.run(observer); }
+  std::string text(const std::string& name) const { return read_text_file(folder / name); }
+  void resume() { experiment.run(observer, true); }
+  bool noted(const std::string& what) const {
+    return std::ranges::any_of(observer.notes,
+                               [&](const auto& note) { return note.find(what) != std::string::npos; });
+  }
+};
+
+TEST_F(ResumedExperiment, KeepsEveryRecordThatCanBeReadAndNamesTheOneThatCannot) {
+  const auto whole = text("metrics.jsonl");
+  auto damaged = whole;
+  const auto second = whole.find('\n') + 1;
+  damaged[second + 2] = static_cast<char>(damaged[second + 2] ^ 0x80);
+  write_file_atomically(folder / "metrics.jsonl", damaged);
+  resume();
+  EXPECT_EQ(std::ranges::count(text("metrics.jsonl"), '\n'), 2);
+  EXPECT_EQ(text("metrics.jsonl.damaged"), damaged.substr(second, whole.find('\n', second) + 1 - second));
+  EXPECT_TRUE(noted("1 damaged line set aside in metrics.jsonl.damaged"));
+  EXPECT_TRUE(noted("no record of 1 round"));
+}
+
+TEST_F(ResumedExperiment, SaysWhichRecordsAreMissing) {
+  std::filesystem::remove(folder / "metrics.jsonl");
+  resume();
+  EXPECT_TRUE(noted("no record of 3 rounds that are done: 1, 2, 3"));
+}
+
+TEST_F(ResumedExperiment, DoesNotStartOverWhereItsCheckpointsAreGone) {
+  const auto records = text("metrics.jsonl");
+  std::filesystem::remove_all(folder / "checkpoints");
+  test::expect_error(ErrorCode::failed_precondition, "no checkpoint to go on from", [&] { resume(); });
+  EXPECT_EQ(text("metrics.jsonl"), records);
+}
+
+TEST_F(ResumedExperiment, MakesGoodASummaryThatIsMissingOrOld) {
+  const auto summary = text("summary.json");
+  for (const bool missing : {true, false}) {
+    missing ? static_cast<void>(std::filesystem::remove(folder / "summary.json"))
+            : write_file_atomically(folder / "summary.json", "{\"rounds\": 2}\n");
+    resume();
+    EXPECT_EQ(text("summary.json"), summary);
+  }
+}
+
+TEST_F(ResumedExperiment, MakesEventsAnewThatWereDamaged) {
+  const std::string events = "tensorboard/events.out.tfevents.dfrost";
+  const auto whole = text(events);
+  auto damaged = whole;
+  damaged[whole.size() / 2] = static_cast<char>(damaged[whole.size() / 2] ^ 1);
+  write_file_atomically(folder / events, damaged);
+  resume();
+  EXPECT_EQ(text(events).size(), whole.size());
+  EXPECT_EQ(text(events + ".damaged"), damaged);
+  EXPECT_TRUE(noted("made anew from the records"));
+}
+
 }  // namespace
 }  // namespace dfrost

@@ -27,14 +27,34 @@ TEST(RecordFile, KeepsTheRoundsBeforeTheResumedOneAndNoHalfLine) {
   EXPECT_EQ(read_text_file(path), whole.substr(0, whole.find("{\"round\":2}")));
 }
 
-TEST(RecordFile, EndsBeforeALineThatSaysNoRound) {
+TEST(RecordFile, SetsDamagedLinesAsideAndLosesNoOther) {
   const test::TemporaryFolder folder;
   const auto path = folder / "metrics.jsonl";
-  for (const std::string strange : {R"({"round":"one"})", R"({"round":-1})", R"([1])", "7", ""}) {
-    write_file_atomically(path, "{\"round\":1}\n" + strange + "\n{\"round\":2}\n");
-    keep_rounds_until(path, 5);
-    EXPECT_EQ(read_text_file(path), "{\"round\":1}\n") << strange;
+  for (const std::string strange :
+       {R"({"round":"one"})", R"({"round":-1})", R"([1])", "7", "", R"({"round":2,"los")"}) {
+    std::filesystem::remove(path.string() + kSetAside);
+    write_file_atomically(path, "{\"round\":1}\n" + strange + "\n{\"round\":3}\n");
+    const auto kept = keep_rounds_until(path, 5);
+    EXPECT_EQ(kept.damaged, 1u);
+    ASSERT_EQ(kept.lines.size(), 2u);
+    EXPECT_EQ(kept.lines.back()["round"], 3);
+    EXPECT_EQ(read_text_file(path), "{\"round\":1}\n{\"round\":3}\n") << strange;
+    EXPECT_EQ(read_text_file(path.string() + kSetAside), strange + "\n");
   }
+}
+
+TEST(RecordFile, TakesALastLineThatWasCutShortForARoundThatIsComputedAgainUnlessItSaysOtherwise) {
+  const test::TemporaryFolder folder;
+  const auto path = folder / "metrics.jsonl";
+  const auto kept_of = [&](const std::string& last) {
+    write_file_atomically(path, "{\"round\":1}\n" + last);
+    return keep_rounds_until(path, 2).damaged;
+  };
+  EXPECT_EQ(kept_of(R"({"schema":1,"round":3,"train_l)"), 0u);
+  EXPECT_EQ(kept_of(R"({"schema":1,"rou)"), 0u);
+  EXPECT_FALSE(std::filesystem::exists(path.string() + kSetAside));
+  EXPECT_EQ(kept_of(R"({"schema":1,"round":2,"train_l)"), 1u);
+  EXPECT_TRUE(std::filesystem::exists(path.string() + kSetAside));
 }
 
 TEST(RecordFile, IsAnotherFileOnceLinesAreGoneAndTheSameOtherwise) {
