@@ -7,15 +7,15 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "dfrost/geometry.h"
 #include "dfrost/matrix_view.h"
+#include "dfrost/threads.h"
 
 namespace dfrost {
-
-class ThreadPool;
-class WeightSource;
 
 enum class Precision {
   automatic,  // the fastest that this machine really runs
@@ -81,9 +81,20 @@ class Backbone {
   virtual void classify_backward(MatrixView<const float> d_logits, MatrixView<float> d_features) const = 0;
 };
 
-// `path`: safetensors or a PyTorch archive, or a folder as Hugging Face lays it out (see open_checkpoint).
-std::unique_ptr<Backbone> load_backbone(const std::filesystem::path& path,
+// A name ("frost-mini", which comes with dfrost, or what `dfrost backbone get` has fetched), a safetensors
+// file or PyTorch archive, or a folder as Hugging Face lays it out. How its pictures are prepared:
+// preprocessing.h.
+std::unique_ptr<Backbone> load_backbone(const std::filesystem::path& name_or_path,
                                         const BackboneOptions& options = {});
-std::unique_ptr<Backbone> make_backbone(const WeightSource& source, const BackboneOptions& options);
+
+// Where a name leads on this machine; what is no name (has a '/' or a '.') or exists stays as it is. Names
+// are looked for in $DFROST_BACKBONES (else $XDG_DATA_HOME/dfrost/backbones, else
+// ~/.local/share/dfrost/backbones) and in what was installed with dfrost. Throws (not_found) where there is
+// none of that name.
+std::filesystem::path find_backbone(const std::filesystem::path& name_or_path);
+
+// Another folder of folders to look for names in. A program that was linked by dfrost's CMake package knows
+// the package's own already; one that carries its backbones along adds theirs.
+void add_backbone_folder(const std::filesystem::path& folder);
 
 }  // namespace dfrost

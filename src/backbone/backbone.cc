@@ -9,6 +9,16 @@
 #include "kernels/cpu.h"
 
 namespace dfrost {
+namespace {
+
+// By name or path, at another input size unless that is 0.
+std::unique_ptr<Checkpoint> open_at(const std::filesystem::path& name_or_path, std::size_t image_size) {
+  CheckpointOptions how;
+  if (image_size != 0) how.image_size = image_size;
+  return open_checkpoint(find_backbone(name_or_path), how);
+}
+
+}  // namespace
 
 std::string_view to_string(Precision precision) {
   switch (precision) {
@@ -35,11 +45,13 @@ Precision resolve_precision(Precision wanted) {
               "take the precision auto or fp32 (--precision, or backbone.precision of an experiment)");
 }
 
-std::unique_ptr<Backbone> load_backbone(const std::filesystem::path& path, const BackboneOptions& options) {
-  CheckpointOptions how;
-  if (options.image_size != 0) how.image_size = options.image_size;
-  const auto checkpoint = open_checkpoint(path, how);
-  return make_backbone(*checkpoint, options);
+std::unique_ptr<Backbone> load_backbone(const std::filesystem::path& name_or_path,
+                                        const BackboneOptions& options) {
+  return make_backbone(*open_at(name_or_path, options.image_size), options);
+}
+
+Preprocessing load_preprocessing(const std::filesystem::path& name_or_path, std::size_t image_size) {
+  return open_at(name_or_path, image_size)->preprocessing();
 }
 
 std::unique_ptr<Backbone> make_backbone(const WeightSource& source, const BackboneOptions& options) {

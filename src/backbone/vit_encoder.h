@@ -15,8 +15,6 @@
 
 namespace dfrost {
 
-class ThreadPool;
-
 // What one block's forward pass leaves for its backward pass.
 template <EncoderOps Ops>
 struct VitBlockTape {

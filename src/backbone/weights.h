@@ -38,4 +38,6 @@ class WeightSource {
   virtual void add_to(ContentHash& hash) const = 0;
 };
 
+std::unique_ptr<Backbone> make_backbone(const WeightSource& source, const BackboneOptions& options);
+
 }  // namespace dfrost

@@ -4,7 +4,12 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "dfrost/error.h"
 
@@ -18,7 +23,41 @@ std::size_t available_threads() {
   return std::max(1u, std::thread::hardware_concurrency());
 }
 
-ThreadPool::ThreadPool(std::size_t threads) {
+class ThreadPool::Team {
+ public:
+  explicit Team(std::size_t threads);
+  ~Team() { stop(); }
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+
+  std::size_t size() const { return workers_.size() + 1; }
+  void parallel_for(std::size_t count, const Body& body);
+
+ private:
+  void stop();
+  void work(std::size_t worker);
+  void drain(std::size_t worker);
+
+  std::mutex mutex_;
+  std::condition_variable start_;
+  std::condition_variable finish_;
+  const Body* body_ = nullptr;  // of the loop under way
+  std::size_t count_ = 0;
+  std::size_t next_ = 0;
+  std::size_t busy_ = 0;
+  std::size_t generation_ = 0;
+  bool stopping_ = false;
+  std::size_t failed_index_ = 0;
+  std::exception_ptr failure_;
+  std::vector<std::thread> workers_;
+};
+
+ThreadPool::ThreadPool(std::size_t threads) : team_(std::make_unique<Team>(threads)) {}
+ThreadPool::~ThreadPool() = default;
+std::size_t ThreadPool::size() const { return team_->size(); }
+void ThreadPool::parallel_for(std::size_t count, const Body& body) { team_->parallel_for(count, body); }
+
+ThreadPool::Team::Team(std::size_t threads) {
   if (threads == 0) threads = available_threads();
   try {
     for (std::size_t worker = 1; worker < threads; ++worker) {
@@ -33,9 +72,7 @@ ThreadPool::ThreadPool(std::size_t threads) {
   }
 }
 
-ThreadPool::~ThreadPool() { stop(); }
-
-void ThreadPool::stop() {
+void ThreadPool::Team::stop() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -45,7 +82,7 @@ void ThreadPool::stop() {
   workers_.clear();
 }
 
-void ThreadPool::parallel_for(std::size_t count, const Body& body) {
+void ThreadPool::Team::parallel_for(std::size_t count, const Body& body) {
   {
     const std::lock_guard lock(mutex_);
     body_ = &body;
@@ -64,7 +101,7 @@ void ThreadPool::parallel_for(std::size_t count, const Body& body) {
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
-void ThreadPool::work(std::size_t worker) {
+void ThreadPool::Team::work(std::size_t worker) {
   std::size_t seen = 0;
   for (;;) {
     {
@@ -79,7 +116,7 @@ void ThreadPool::work(std::size_t worker) {
   }
 }
 
-void ThreadPool::drain(std::size_t worker) {
+void ThreadPool::Team::drain(std::size_t worker) {
   for (;;) {
     std::size_t index = 0;
     {

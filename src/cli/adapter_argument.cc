@@ -2,30 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/quote.h"
 #include "cli/backbone_path.h"
 #include "config/toml_file.h"
 #include "dfrost/error.h"
+#include "records/run_folder.h"
 
 namespace dfrost::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr const char* kNetworkFile = "network.safetensors";
-
-std::vector<fs::path> client_files(const fs::path& folder) {
-  std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    const auto name = entry.path().filename().string();
-    if (name.starts_with("client-") && name.ends_with(".safetensors")) files.push_back(entry.path());
-  }
-  // client-1000 comes after client-999.
-  std::ranges::sort(files, {}, [](const fs::path& p) { return std::pair(p.string().size(), p.string()); });
-  return files;
-}
 
 // What the run whose adapter folder it is says of itself.
 AdapterArgument with_run(AdapterArgument argument) {
@@ -46,9 +32,9 @@ AdapterArgument find_adapters(const std::string& run_or_adapter) {
         .at(run_or_adapter);
   }
   if (!fs::is_directory(path)) return with_run({.file = path});
-  const fs::path folder = fs::exists(path / kNetworkFile) ? path : path / "adapter";
-  if (fs::exists(folder / kNetworkFile))
-    return with_run({.file = folder / kNetworkFile, .clients = client_files(folder)});
+  const fs::path folder = fs::exists(path / kNetworkAdapter) ? path : path / "adapter";
+  if (fs::exists(folder / kNetworkAdapter))
+    return with_run({.file = folder / kNetworkAdapter, .clients = client_adapter_files(folder)});
   throw Error(ErrorCode::not_found, fmt::format("{} holds no adapters", path.string()),
               fs::exists(path / "metrics.jsonl")
                   ? "they are written when the run ends: go on with it by --resume"

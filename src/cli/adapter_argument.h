@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "adapter/adapter_file.h"
 #include "config/config.h"
-#include "records/adapter_file.h"
 
 namespace dfrost::cli {
 

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "backbone/backbone_names.h"
 #include "base/quote.h"
 #include "base/suggest.h"
-#include "config/config.h"
 #include "dfrost/error.h"
 #include "fetch/sources.h"
 
@@ -14,13 +14,6 @@ namespace dfrost::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::vector<fs::path> shipped_roots() {
-  std::error_code unknown;
-  const fs::path here = fs::read_symlink("/proc/self/exe", unknown).parent_path();
-  if (unknown) return {};
-  return {here / "share/dfrost/backbones", here.parent_path() / "share/dfrost/backbones"};
-}
 
 [[noreturn]] void refuse_unknown(const std::string& name) {
   std::vector<std::string> known = shipped_backbones();
@@ -34,30 +27,11 @@ std::vector<fs::path> shipped_roots() {
 
 }  // namespace
 
-std::vector<std::string> shipped_backbones() {
-  std::vector<std::string> names;
-  for (const auto& root : shipped_roots()) {
-    std::error_code absent;
-    for (const auto& entry : fs::directory_iterator(root, absent)) names.push_back(entry.path().filename());
-  }
-  std::ranges::sort(names);
-  return names;
-}
-
-std::optional<fs::path> find_shipped_backbone(const std::string& name) {
-  for (const auto& root : shipped_roots()) {
-    if (fs::exists(root / name / "model.safetensors")) return root / name;
-  }
-  return std::nullopt;
-}
-
 fs::path find_backbone(const std::string& path_or_name) {
-  if (!is_backbone_name(path_or_name) || fs::exists(path_or_name)) return path_or_name;
-  if (auto shipped = find_shipped_backbone(path_or_name)) return *shipped;
+  if (auto found = locate_backbone(path_or_name)) return *found;
   const auto source = std::ranges::find(backbone_sources(), path_or_name, &Source::name);
   if (source == backbone_sources().end()) refuse_unknown(path_or_name);
-  fs::path file = default_backbone_root() / source->name / source->files.at(0).name;
-  if (fs::exists(file)) return file;
+  const fs::path file = default_backbone_root() / source->name / source->files.at(0).name;
   throw Error(
       ErrorCode::not_found, fmt::format("the backbone '{}' is not on this machine", source->name),
       fmt::format("fetch it by 'dfrost backbone get {0}', or take 'frost-mini', which comes with dfrost",

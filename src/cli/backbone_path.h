@@ -3,18 +3,12 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
 #include <string>
-#include <vector>
 
 namespace dfrost::cli {
 
-// Throws (not_found, with the command that fetches it) where a known name is not there yet.
+// As the library's, but knows what could be fetched: throws (not_found, with the command that fetches it)
+// where such a name is not there yet, and (invalid_argument) where nobody knows it.
 std::filesystem::path find_backbone(const std::string& path_or_name);
-
-// What comes with dfrost lies in share/dfrost, beside the executable in a build and beside its bin/ once
-// installed, wherever that was moved to.
-std::vector<std::string> shipped_backbones();
-std::optional<std::filesystem::path> find_shipped_backbone(const std::string& name);
 
 }  // namespace dfrost::cli

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "adapter/adapter_use.h"
 #include "base/file.h"
 #include "base/thread_pool.h"
 #include "cli/adapter_argument.h"
@@ -10,7 +11,6 @@
 #include "dfrost/error.h"
 #include "measure/evaluation.h"
 #include "records/about.h"
-#include "run/adapter_use.h"
 #include "run/corpus_samples.h"
 
 namespace dfrost::cli {
@@ -124,7 +124,7 @@ void tell_notes(const Corpus& corpus) {
 void evaluate_adapters(const EvalArguments& arguments) {
   const auto precision = parse_precision(arguments.precision);
   const auto found = find_adapters(arguments.adapter);
-  const Adapter first = read_adapter(found.file);
+  const StoredAdapter first = read_adapter(found.file);
   const auto pictures = pictures_for(arguments, found, first.card);
   const auto checkpoint =
       open_backbone_of(first.card, find_backbone_of(found, first.card, arguments.backbone));
@@ -141,7 +141,7 @@ void evaluate_adapters(const EvalArguments& arguments) {
   const CorpusSamples samples(corpus, corpus.test, *backbone, first.card.preprocessing, kCacheBytes);
   const auto chosen = scored_samples(pictures.evaluate, corpus, pictures.seed);
   Workspace workspace(*backbone);
-  const auto score = [&](const Adapter& adapter) {
+  const auto score = [&](const StoredAdapter& adapter) {
     return Scored{adapter.card.model,
                   evaluate(adapter.card.adapter, adapter.state, samples, chosen,
                            {adapter.card.mask, pictures.evaluate.batch}, workspace, &threads)};

@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "cli/backbone_path.h"
+#include "backbone/backbone_names.h"
 #include "cli/command.h"
 #include "cli/progress_bar.h"
 #include "data/catalog.h"

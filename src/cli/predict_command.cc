@@ -3,13 +3,13 @@
 
 #include <memory>
 
+#include "adapter/adapter_use.h"
 #include "base/thread_pool.h"
 #include "cli/adapter_argument.h"
 #include "cli/command.h"
 #include "cli/picture_arguments.h"
 #include "data/image_file.h"
 #include "dfrost/error.h"
-#include "run/adapter_use.h"
 
 namespace dfrost::cli {
 namespace {
@@ -20,19 +20,6 @@ struct PredictArguments {
   std::size_t top = 3;
   bool json = false;
 };
-
-// A class as people know it.
-struct ClassName {
-  const std::string& domain;
-  const std::string& name;
-};
-
-ClassName class_name(const AdapterCard& card, std::size_t index) {
-  for (const auto& domain : card.domains) {
-    if (domain.range().contains(index)) return {domain.name, domain.class_names[index - domain.first_class]};
-  }
-  throw Error(ErrorCode::internal, fmt::format("class {} is in no domain", index));
-}
 
 nlohmann::ordered_json to_json(const std::string& path, const AdapterCard& card,
                                std::span<const Prediction> predictions) {
@@ -60,7 +47,7 @@ void predict(const PredictArguments& arguments) {
   if (arguments.top == 0) throw Error(ErrorCode::invalid_argument, "--top must be at least 1");
   const auto precision = parse_precision(arguments.precision);
   const auto found = find_adapters(arguments.adapter);
-  const Adapter adapter = read_adapter(found.file);
+  const StoredAdapter adapter = read_adapter(found.file);
   const ClassRange range = arguments.domain.empty() ? ClassRange{0, adapter.card.adapter.head.classes}
                                                     : find_domain(adapter.card, arguments.domain).range();
   const auto checkpoint =

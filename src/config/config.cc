@@ -196,8 +196,4 @@ CorpusOptions RunConfig::corpus() const {
   return options;
 }
 
-bool is_backbone_name(const std::filesystem::path& path) {
-  return path.string().find_first_of("/.") == std::string::npos;
-}
-
 }  // namespace dfrost

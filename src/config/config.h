@@ -138,7 +138,4 @@ struct RunConfig {
   CorpusOptions corpus() const;
 };
 
-// Whether backbone.path is a name to look up, not a file or folder.
-bool is_backbone_name(const std::filesystem::path& path);
-
 }  // namespace dfrost

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "backbone/backbone_names.h"
 #include "base/quote.h"
 #include "base/suggest.h"
 #include "dfrost/error.h"

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "data/image.h"
+#include "dfrost/image.h"
 
 namespace dfrost {
 

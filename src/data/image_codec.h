@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "data/image.h"
+#include "dfrost/image.h"
 
 namespace dfrost {
 

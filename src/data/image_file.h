@@ -8,20 +8,13 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <span>
-#include <string_view>
 
-#include "data/image.h"
+#include "dfrost/image.h"
 
 namespace dfrost {
 
 // Pictures above this are refused before anything is allocated for them.
 inline constexpr std::size_t kMaxImagePixels = std::size_t{64} << 20;
-
-// `name` is what errors call these bytes: a path, or "batch.tar, entry 12".
-Image decode_image(std::span<const std::byte> bytes, std::string_view name);
-
-Image read_image(const std::filesystem::path& path);
 
 // The same picture always gives the same file (for one version of zlib).
 void write_png(const std::filesystem::path& path, const ImageView& image);

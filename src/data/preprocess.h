@@ -3,32 +3,15 @@
 // cropping and rounding follow torchvision, so that a picture gives the same floats here as there.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
-#include "data/image.h"
 #include "data/resample.h"
 #include "data/resize_taps.h"
+#include "dfrost/preprocessing.h"
 
 namespace dfrost {
-
-struct Preprocessing {
-  // The shorter side is resized to this, keeping the aspect ratio; or, with `stretch`, both sides.
-  std::size_t resize = 256;
-  bool stretch = false;
-  ResizeFilter filter = ResizeFilter::bilinear;
-  // Then the centre square of this many pixels is taken: the model's input size. Where the picture is
-  // smaller, black pixels are added around it.
-  std::size_t crop = 224;
-  // (byte / 255 - mean) / std, per channel.
-  std::array<float, 3> mean = {0.485f, 0.456f, 0.406f};
-  std::array<float, 3> std = {0.229f, 0.224f, 0.225f};
-
-  // Throws invalid_argument naming the field that makes no sense.
-  void validate() const;
-};
 
 // Everything that depends on the size of the pictures but not on their pixels, worked out once. Immutable:
 // threads may share one.

@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "data/image.h"
 #include "data/preprocess.h"
+#include "dfrost/image.h"
 
 namespace dfrost {
 

@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <vector>
 
-namespace dfrost {
+#include "dfrost/preprocessing.h"
 
-enum class ResizeFilter { nearest, bilinear, bicubic };
+namespace dfrost {
 
 inline constexpr int kWeightBits = 22;
 

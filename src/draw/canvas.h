@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "data/image.h"
+#include "dfrost/image.h"
 
 namespace dfrost {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "data/corpus.h"
-#include "data/image.h"
+#include "dfrost/image.h"
 #include "partition/partition.h"
 
 namespace dfrost {

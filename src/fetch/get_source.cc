@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "base/file.h"
 #include "base/suggest.h"
@@ -169,15 +168,6 @@ const Source& find_source(std::span<const Source> sources, std::string_view name
   }
   throw Error(ErrorCode::invalid_argument, fmt::format("no {} called '{}' is known", what, name),
               did_you_mean(name, names, fmt::format("known are {}", fmt::join(names, ", "))));
-}
-
-fs::path default_backbone_root() {
-  if (const char* named = std::getenv("DFROST_BACKBONES"); named != nullptr && *named != '\0') return named;
-  if (const char* xdg = std::getenv("XDG_DATA_HOME"); xdg != nullptr && *xdg != '\0') {
-    return fs::path(xdg) / "dfrost/backbones";
-  }
-  const char* home = std::getenv("HOME");
-  return fs::path(home != nullptr ? home : ".") / ".local/share/dfrost/backbones";
 }
 
 }  // namespace dfrost

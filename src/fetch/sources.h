@@ -47,7 +47,4 @@ GetReport get_source(const Source& source, const std::filesystem::path& folder, 
 // The source of that name, or an Error with the nearest known one.
 const Source& find_source(std::span<const Source> sources, std::string_view name, std::string_view what);
 
-// $DFROST_BACKBONES, else $XDG_DATA_HOME/dfrost/backbones, else ~/.local/share/dfrost/backbones.
-std::filesystem::path default_backbone_root();
-
 }  // namespace dfrost

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "dfrost/figures.h"
+
 namespace dfrost {
 
 struct RoundRecord;
@@ -23,8 +25,6 @@ enum class Form {
   seconds,
   bytes,  // in megabytes
 };
-
-enum class Better { neither, lower, higher };
 
 // Its chart on the report's page.
 enum class Chart { none, from_zero, zero_to_one, log };

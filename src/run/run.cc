@@ -23,7 +23,7 @@
 #include "records/record_json.h"
 #include "records/savepoint_file.h"
 #include "run/result_fingerprint.h"
-#include "run/run_folder.h"
+#include "run/resumption.h"
 #include "run/run_log.h"
 #include "run/write_adapters.h"
 
@@ -185,27 +185,29 @@ void run_rounds(const RunConfig& config, const RunOptions& options, const std::s
     summarize();
   }
   Saver saver(config, options.folder / "checkpoints", fingerprint, federation);
-  const auto run_round = [&] {
+  // Whoever watches may stop the run in either.
+  const auto or_save = [&](const auto& step) {
     try {
-      return federation.run_round(progress);
+      return step();
     } catch (const Error& error) {
       if (error.code() == ErrorCode::cancelled) saver.save();
       throw;
     }
   };
   while (federation.rounds_done() < config.run.rounds) {
-    auto record = run_round();
+    const auto record = or_save([&] { return federation.run_round(progress); });
     add_to(result.totals, record);
     // The round's merges first: a line of metrics.jsonl says that the round is complete.
     append_merges(merges, record);
     recorded.add(to_json(record));
     append_lines(metrics, std::array{recorded.last.dump()});
     events.add(record.round, scalars_of(recorded.last), seconds_since_1970());
-    log.on_round(record);
-    if (!record.evaluation) record.evaluation = result.last.evaluation;
-    result.last = std::move(record);
+    auto evaluation = record.evaluation ? record.evaluation : std::move(result.last.evaluation);
+    result.last = record;
+    result.last.evaluation = std::move(evaluation);
     saver.after_round(result.totals);
     summarize();
+    or_save([&] { log.on_round(record); });
   }
 }
 

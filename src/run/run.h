@@ -3,20 +3,14 @@
 // adapter/. Killed at any moment, it goes on from the last checkpoint and ends with the same bytes.
 #pragma once
 
-#include <filesystem>
 #include <string>
 
 #include "config/config.h"
+#include "dfrost/run.h"
 #include "records/record.h"
 #include "run/simulation.h"
 
 namespace dfrost {
-
-struct RunOptions {
-  std::filesystem::path folder;  // runs/NAME
-  bool resume = false;           // go on where an earlier run stopped
-  std::string command = {};      // what makes all of this run, for the records
-};
 
 // Who watches. Calls come one at a time, from any thread.
 class RunObserver {
@@ -24,7 +18,7 @@ class RunObserver {
   virtual ~RunObserver() = default;
   virtual void on_note(const std::string& text) = 0;  // for people: what was decided or skipped
   virtual void on_ready(const RunConfig& config, const Simulation& federation, const Backbone& backbone) = 0;
-  // May throw to end the run: the rounds before the one under way are saved, and can be resumed from.
+  // These may throw to end the run; with ErrorCode::cancelled all rounds that are done are saved first.
   virtual void on_progress(const RoundProgress& progress) = 0;
   virtual void on_round(const RoundRecord& record) = 0;
 };
@@ -34,6 +28,7 @@ struct RunResult {
   RunTotals totals;
 };
 
+// The options name a folder and a command.
 RunResult run_experiment(const RunConfig& config, const RunOptions& options, RunObserver& observer);
 
 }  // namespace dfrost

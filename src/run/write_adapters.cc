@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "adapter/adapter_file.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "records/adapter_file.h"
 
 namespace dfrost {
 

@@ -6,11 +6,11 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "adapter/adapter_use.h"
 #include "base/file.h"
 #include "config/toml_file.h"
 #include "kernels/cpu.h"
 #include "measure/evaluation.h"
-#include "run/adapter_use.h"
 #include "run/corpus_samples.h"
 #include "run/small_experiment.h"
 
@@ -337,7 +337,7 @@ TEST(RunExperiment, LeavesAdaptersThatScoreAsTheRunDid) {
 }
 
 // One that was trained for a round.
-Adapter adapter_of(SmallExperiment& experiment, const std::string& name) {
+StoredAdapter adapter_of(SmallExperiment& experiment, const std::string& name) {
   StoppingObserver observer;
   experiment.config.run.rounds = 1;
   experiment.run(observer);

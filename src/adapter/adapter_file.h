@@ -47,13 +47,13 @@ nlohmann::ordered_json to_json(const AdapterCard& card);
 // Throws (data_loss) at `place` for what is missing, of the wrong kind, or makes no sense.
 AdapterCard card_from_json(const nlohmann::ordered_json& json, const std::string& place);
 
-struct Adapter {
+struct StoredAdapter {
   AdapterCard card;
   ClientState state;
 };
 
 void write_adapter(const std::filesystem::path& path, const AdapterCard& card, const ClientState& state);
 // Throws (data_loss) for a file without a card, or whose tensors are not those that its card says.
-Adapter read_adapter(const std::filesystem::path& path);
+StoredAdapter read_adapter(const std::filesystem::path& path);
 
 }  // namespace dfrost

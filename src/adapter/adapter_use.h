@@ -5,14 +5,15 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "adapter/adapter_file.h"
 #include "backbone/checkpoint.h"
 #include "base/thread_pool.h"
 #include "data/corpus.h"
-#include "data/image.h"
-#include "records/adapter_file.h"
+#include "dfrost/image.h"
 #include "train/training_step.h"
 
 namespace dfrost {
@@ -29,8 +30,15 @@ const CardDomain& find_domain(const AdapterCard& card, std::string_view name);
 Corpus open_pictures_for(const AdapterCard& card, const CorpusOptions& options, const ReadOptions& read = {});
 
 // The logits of all classes for one picture, prepared as the card says.
-std::vector<float> logits_of(const Adapter& adapter, const ImageView& picture, Workspace& workspace,
+std::vector<float> logits_of(const StoredAdapter& adapter, const ImageView& picture, Workspace& workspace,
                              ThreadPool* threads);
+
+// A class as people know it; points into the card.
+struct ClassName {
+  const std::string& domain;
+  const std::string& name;
+};
+ClassName class_name(const AdapterCard& card, std::size_t index);
 
 struct Prediction {
   std::size_t class_index = 0;

@@ -1,4 +1,4 @@
-#include "run/run_folder.h"
+#include "run/resumption.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "records/adapter_file.h"
+#include "adapter/adapter_file.h"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Adapter small_adapter() {
-  Adapter adapter;
+StoredAdapter small_adapter() {
+  StoredAdapter adapter;
   auto& card = adapter.card;
   card.method = "dfrost+";
   card.model = "client-007";

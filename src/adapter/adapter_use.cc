@@ -1,4 +1,4 @@
-#include "run/adapter_use.h"
+#include "adapter/adapter_use.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -103,7 +103,7 @@ Corpus open_pictures_for(const AdapterCard& card, const CorpusOptions& options, 
   return corpus;
 }
 
-std::vector<float> logits_of(const Adapter& adapter, const ImageView& picture, Workspace& workspace,
+std::vector<float> logits_of(const StoredAdapter& adapter, const ImageView& picture, Workspace& workspace,
                              ThreadPool* threads) {
   const Backbone& backbone = workspace.backbone;
   const Geometry& g = backbone.geometry();
@@ -120,6 +120,13 @@ std::vector<float> logits_of(const Adapter& adapter, const ImageView& picture, W
   score_batch(adapter.card.adapter, adapter.state, ClassMask::none, workspace, threads);
   const auto logits = workspace.head.logits.view().row(0);
   return {logits.begin(), logits.end()};
+}
+
+ClassName class_name(const AdapterCard& card, std::size_t index) {
+  for (const auto& domain : card.domains) {
+    if (domain.range().contains(index)) return {domain.name, domain.class_names[index - domain.first_class]};
+  }
+  throw Error(ErrorCode::internal, fmt::format("class {} is in no domain", index));
 }
 
 std::vector<Prediction> best_predictions(std::span<const float> logits, ClassRange range, std::size_t top) {

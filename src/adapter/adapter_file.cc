@@ -1,4 +1,4 @@
-#include "records/adapter_file.h"
+#include "adapter/adapter_file.h"
 
 #include <fmt/format.h>
 
@@ -181,7 +181,7 @@ void write_adapter(const std::filesystem::path& path, const AdapterCard& card, c
                     {{"format", "dfrost adapter"}, {"card", dump_json(to_json(card))}});
 }
 
-Adapter read_adapter(const std::filesystem::path& path) {
+StoredAdapter read_adapter(const std::filesystem::path& path) {
   const SafetensorsFile file(path);
   const auto& metadata = file.content().metadata;
   const auto text = metadata.find("card");
@@ -190,7 +190,7 @@ Adapter read_adapter(const std::filesystem::path& path) {
                 "adapters are what 'dfrost run' leaves in the adapter folder of a run")
         .at(path.string());
   }
-  Adapter adapter;
+  StoredAdapter adapter;
   adapter.card = card_from_json(Json::parse(text->second, nullptr, false), path.string());
   adapter.state.layout = layout_of(adapter.card.adapter, adapter.card.geometry);
   if (adapter.state.layout.size() > file.file().bytes().size()) {
