@@ -1,6 +1,7 @@
 # What find_package(dfrost COMPONENTS ot engine run) reads. A component needs those before it; without a list, all that
 # was installed are there. Each looks only for the packages that it links.
 @PACKAGE_INIT@
+set(dfrost_share_folder "@PACKAGE_share_folder@")  # now: other packages have a prefix of that name too
 include(CMakeFindDependencyMacro)
 
 set(dfrost_wanted ${dfrost_FIND_COMPONENTS})
@@ -43,7 +44,7 @@ if(engine IN_LIST dfrost_wanted)
   # Read by cmake/share_folder.cc.
   set_target_properties(dfrost::engine PROPERTIES
     INTERFACE_SOURCES ${CMAKE_CURRENT_LIST_DIR}/share_folder.cc
-    INTERFACE_COMPILE_DEFINITIONS "DFROST_SHARE_FOLDER=\"@PACKAGE_share_folder@\"")
+    INTERFACE_COMPILE_DEFINITIONS "DFROST_SHARE_FOLDER=\"${dfrost_share_folder}\"")
   set(dfrost_engine_FOUND TRUE)
 endif()
 
