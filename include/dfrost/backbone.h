@@ -33,6 +33,9 @@ struct BackboneOptions {
   bool training = true;
   // Another input size than the checkpoint's: position embeddings are interpolated. 0: the checkpoint's own.
   std::size_t image_size = 0;
+  // Attention heads, where neither a config.json nor a known model's shape says them. 0: the checkpoint's
+  // own.
+  std::size_t heads = 0;
 };
 
 // What goes into a step. Tokens stand in the order special tokens, prompts, patches; prompts carry no
@@ -83,7 +86,7 @@ class Backbone {
 
 // A name ("frost-mini", which comes with dfrost, or what `dfrost backbone get` has fetched), a safetensors
 // file or PyTorch archive, or a folder as Hugging Face lays it out. How its pictures are prepared:
-// preprocessing.h.
+// preprocessing.h. Throws (failed_precondition) where the number of attention heads could only be guessed.
 std::unique_ptr<Backbone> load_backbone(const std::filesystem::path& name_or_path,
                                         const BackboneOptions& options = {});
 

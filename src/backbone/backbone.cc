@@ -11,10 +11,12 @@
 namespace dfrost {
 namespace {
 
-// By name or path, at another input size unless that is 0.
-std::unique_ptr<Checkpoint> open_at(const std::filesystem::path& name_or_path, std::size_t image_size) {
+// By name or path, at another input size and with other heads unless those are 0.
+std::unique_ptr<Checkpoint> open_at(const std::filesystem::path& name_or_path, std::size_t image_size,
+                                    std::size_t heads = 0) {
   CheckpointOptions how;
   if (image_size != 0) how.image_size = image_size;
+  if (heads != 0) how.heads = heads;
   return open_checkpoint(find_backbone(name_or_path), how);
 }
 
@@ -47,7 +49,11 @@ Precision resolve_precision(Precision wanted) {
 
 std::unique_ptr<Backbone> load_backbone(const std::filesystem::path& name_or_path,
                                         const BackboneOptions& options) {
-  return make_backbone(*open_at(name_or_path, options.image_size), options);
+  const auto checkpoint = open_at(name_or_path, options.image_size, options.heads);
+  // A library has nowhere to say that something is doubtful.
+  if (const auto doubt = doubt_about_heads(*checkpoint, options.heads != 0); doubt && options.heads == 0)
+    throw Error(ErrorCode::failed_precondition, doubt->what, doubt->hint).at(name_or_path.string());
+  return make_backbone(*checkpoint, options);
 }
 
 Preprocessing load_preprocessing(const std::filesystem::path& name_or_path, std::size_t image_size) {

@@ -58,6 +58,7 @@ class StoredCheckpoint final : public Checkpoint {
 
   const WeightSource& weights() const override { return *weights_; }
   Family family() const override { return layout_.naming.family; }
+  const OwnHeads& own_heads() const override { return layout_.own_heads; }
   const Preprocessing& preprocessing() const override { return preprocessing_; }
   const std::string& preprocessing_origin() const override { return preprocessing_origin_; }
   const std::vector<std::string>& class_names() const override { return class_names_; }
@@ -84,7 +85,8 @@ class StoredCheckpoint final : public Checkpoint {
         throw Error(ErrorCode::data_loss,
                     fmt::format("{} prepares pictures of {} pixels, but the position embeddings are for {}",
                                 preprocessing_origin_, preprocessing_.crop, own_size),
-                    fmt::format("ask for one of them: --image-size {}", own_size));
+                    fmt::format("ask for one of them: --image-size {} (backbone.image_size of an experiment)",
+                                own_size));
       }
     } else {
       const std::string style = architecture.default_preprocessing(layout_, store_->path());
@@ -114,6 +116,25 @@ std::unique_ptr<Checkpoint> open_checkpoint(const fs::path& path, const Checkpoi
     error.at(path.string());
     throw;
   }
+}
+
+std::optional<Doubt> doubt_about_heads(const Checkpoint& checkpoint, bool said) {
+  const Geometry& g = checkpoint.geometry();
+  const OwnHeads& own = checkpoint.own_heads();
+  if (own.origin == HeadsOrigin::guess) {
+    if (said) return std::nullopt;
+    return Doubt{fmt::format("{} attention heads are a guess: no config.json beside the checkpoint says how "
+                             "many, and no known model has width {} and an MLP of {}. If it is wrong, all "
+                             "features are",
+                             g.heads, g.width, g.mlp_width),
+                 how_to_say_heads(g.heads)};
+  }
+  if (own.count == g.heads) return std::nullopt;
+  return Doubt{
+      own.origin == HeadsOrigin::config
+          ? fmt::format("taken with {} attention heads, but its config.json says {}", g.heads, own.count)
+          : fmt::format("taken with {} attention heads, but models of its shape have {}", g.heads, own.count),
+      "wrong heads give wrong features: 'dfrost backbone inspect' shows what is taken without asking"};
 }
 
 }  // namespace dfrost

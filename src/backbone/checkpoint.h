@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "backbone/checkpoint_layout.h"
 #include "backbone/naming.h"
 #include "backbone/weights.h"
 #include "data/preprocess.h"
@@ -21,10 +22,16 @@ struct CheckpointOptions {
   // Pixels; a multiple of the patch. The position embeddings are interpolated when it is not the checkpoint's
   // own.
   std::optional<std::size_t> image_size = {};
-  // Attention heads, where neither a config.json says nor width / 64 is right.
+  // Attention heads, where no config.json says them and what is taken without one is wrong.
   std::optional<std::size_t> heads = {};
   // How pictures are prepared, by name (see backbone/checkpoint_config.h), whatever the files say.
   std::optional<std::string> preprocessing = {};
+};
+
+// What may be wrong, and what to do about it.
+struct Doubt {
+  std::string what;
+  std::string hint;
 };
 
 class Checkpoint : public WeightSource {
@@ -32,6 +39,7 @@ class Checkpoint : public WeightSource {
   // In the form of its architecture: VitWeights, where geometry().architecture is "vit".
   virtual const WeightSource& weights() const = 0;
   virtual Family family() const = 0;
+  virtual const OwnHeads& own_heads() const = 0;  // geometry().heads are those, or those asked for
   virtual const Preprocessing& preprocessing() const = 0;
   virtual const std::string& preprocessing_origin() const = 0;      // the file or the rule that it comes from
   virtual const std::vector<std::string>& class_names() const = 0;  // one per class, or none
@@ -44,5 +52,10 @@ class Checkpoint : public WeightSource {
 // out. config.json and preprocessor_config.json beside it are honoured.
 std::unique_ptr<Checkpoint> open_checkpoint(const std::filesystem::path& path,
                                             const CheckpointOptions& options = {});
+
+// Whether the attention heads that it runs with are a guess, or others than its own files say. Wrong heads
+// give wrong features, and nothing else shows it: whoever opens a checkpoint must be told. `said`: the user
+// named them.
+std::optional<Doubt> doubt_about_heads(const Checkpoint& checkpoint, bool said);
 
 }  // namespace dfrost

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
+#include <initializer_list>
 
 #include "base/json.h"
 #include "base/quote.h"
@@ -25,8 +27,10 @@ constexpr std::size_t kLargest = 1u << 24;  // no size in a config is anywhere n
   throw Error(ErrorCode::data_loss, fmt::format("'{}' is not {}", key, expected));
 }
 
-[[noreturn]] void unsupported(std::string_view key, const std::string& found, std::string_view expected) {
-  throw Error(ErrorCode::unimplemented, fmt::format("'{}' is {}, expected {}", key, found, expected));
+[[noreturn]] void unsupported(std::string_view key, const std::string& found, std::string_view expected,
+                              std::string hint = {}) {
+  throw Error(ErrorCode::unimplemented, fmt::format("'{}' is {}, expected {}", key, found, expected),
+              std::move(hint));
 }
 
 // The value of a key, or null where it is absent or null: both mean "not said".
@@ -161,23 +165,52 @@ Preprocessing parse_pretrained_cfg(const Json& object) {
     unsupported("crop_mode", quote_name(crop_mode), "center or squash");
   how.stretch = crop_mode == "squash";
   const Json* filter = find(object, "interpolation");
-  how.filter = filter == nullptr ? ResizeFilter::bilinear : filter_named(text(*filter, "interpolation"));
+  how.filter = filter == nullptr ? ResizeFilter::bicubic : filter_named(text(*filter, "interpolation"));
   if (const Json* mean = find(object, "mean")) how.mean = channels(*mean, "mean");
   if (const Json* deviation = find(object, "std")) how.std = channels(*deviation, "std");
   check_deviation(how, "std");
   return how;
 }
 
+bool has_any_key(const Json& object, std::initializer_list<const char*> keys) {
+  return std::ranges::any_of(keys, [&](const char* key) { return find(object, key) != nullptr; });
+}
+
+bool is_timm(const Json& object) {
+  return has_any_key(object, {"pretrained_cfg", "crop_pct", "model_args", "architecture"});
+}
+
+// Choices of timm's models that change what is computed and leave no trace in the tensors.
+void refuse_invisible_choices(const Json& arguments) {
+  struct Choice {
+    const char* key;
+    const char* plain;
+  };
+  for (const auto& [key, plain] :
+       {Choice{"act_layer", "gelu"}, Choice{"norm_layer", "layernorm"}, Choice{"global_pool", "token"}}) {
+    const Json* value = find(arguments, key);
+    if (value != nullptr && *value != plain) {
+      unsupported(key, quote_name(text(*value, key)), fmt::format("'{}'", plain),
+                  "variants of the vision transformer are not supported; take a plain one");
+    }
+  }
+}
+
 void parse_timm(const Json& object, CheckpointConfig& config) {
   const Json* pretrained = find(object, "pretrained_cfg");
   // Older exports have the same keys at the top.
-  if (pretrained == nullptr && find(object, "crop_pct") != nullptr) pretrained = &object;
+  if (pretrained == nullptr &&
+      has_any_key(object, {"crop_pct", "input_size", "interpolation", "mean", "std"}))
+    pretrained = &object;
   if (pretrained != nullptr) {
     config.preprocessing = parse_pretrained_cfg(*pretrained);
     config.preprocessing_file = "config.json";
   }
   config.width = optional_whole(object, "num_features");
-  if (const Json* arguments = find(object, "model_args"); arguments != nullptr && arguments->is_object()) {
+  refuse_invisible_choices(object);
+  if (const Json* arguments = find(object, "model_args")) {
+    if (!arguments->is_object()) wrong_kind("model_args", "an object");
+    refuse_invisible_choices(*arguments);
     config.heads = optional_whole(*arguments, "num_heads");
   }
   if (const Json* names = find(object, "label_names"); names != nullptr && names->is_array()) {
@@ -201,7 +234,8 @@ std::vector<std::string> parse_class_names(const Json& labels) {
 
 void parse_hugging_face(const Json& object, CheckpointConfig& config) {
   if (const Json* activation = find(object, "hidden_act"); activation != nullptr && *activation != "gelu") {
-    unsupported("hidden_act", quote_name(text(*activation, "hidden_act")), "'gelu' (the exact one)");
+    unsupported("hidden_act", quote_name(text(*activation, "hidden_act")), "'gelu' (the exact one)",
+                "models with another activation are not supported");
   }
   config.width = optional_whole(object, "hidden_size");
   config.depth = optional_whole(object, "num_hidden_layers");
@@ -235,8 +269,7 @@ CheckpointConfig read_checkpoint_config(const fs::path& folder) {
   CheckpointConfig config;
   with_json(folder / "config.json", [&](const Json& object) {
     if (!object.is_object()) wrong_kind("config.json", "an object");
-    const bool timm = object.contains("pretrained_cfg") || object.contains("crop_pct");
-    timm ? parse_timm(object, config) : parse_hugging_face(object, config);
+    is_timm(object) ? parse_timm(object, config) : parse_hugging_face(object, config);
   });
   with_json(folder / "preprocessor_config.json", [&](const Json& object) {
     config.preprocessing = parse_preprocessor(object);

@@ -15,6 +15,13 @@ void refuse_layout(const std::string& message, std::string hint) {
   throw Error(ErrorCode::data_loss, message, std::move(hint));
 }
 
+std::string how_to_say_heads(std::size_t example) {
+  return fmt::format(
+      "say it by --heads (backbone.heads of an experiment), or in a config.json beside the file: "
+      "{{\"num_attention_heads\": {}}}",
+      example);
+}
+
 CheckpointLayout infer_layout(const TensorDescriptions& tensors, const CheckpointConfig& config,
                               std::size_t heads) {
   const Architecture& architecture = architecture_of(tensors);

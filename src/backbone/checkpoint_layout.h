@@ -16,23 +16,38 @@
 
 namespace dfrost {
 
+// How many attention heads a checkpoint's own files say that it has. No shape of a plain transformer shows
+// them.
+enum class HeadsOrigin {
+  config,  // a config.json beside it, or a tensor
+  known,   // it has the shape of a model that is known
+  guess,   // nothing says it
+};
+struct OwnHeads {
+  HeadsOrigin origin = HeadsOrigin::config;
+  std::size_t count = 0;  // 0: not even a guess
+};
+
 struct CheckpointLayout {
   Naming naming;
   Geometry geometry;               // with the image size that the weights are for
+  OwnHeads own_heads;              // the geometry's, unless others were asked for
   std::vector<std::string> heads;  // stems of the heads that exist
   bool has_qkv_bias = true;
   std::size_t parameters = 0;
   std::set<TensorType> types;  // of the tensors that are read
 };
 
-// By the architecture that the names tell. `heads` 0: as that architecture finds it; a plain ViT's from the
-// config, else width / 64. Throws Error naming the tensor and what was expected.
+// By the architecture that the names tell. `heads` 0: the checkpoint's own. Throws Error naming the tensor
+// and what was expected.
 CheckpointLayout infer_layout(const TensorDescriptions& tensors, const CheckpointConfig& config,
                               std::size_t heads);
 
 // --- steps of infer_layout that architectures share ---
 
 [[noreturn]] void refuse_layout(const std::string& message, std::string hint = {});  // data_loss
+// The hint where the number of attention heads is in doubt.
+std::string how_to_say_heads(std::size_t example);
 
 void infer_patch(TensorInventory& inventory, const Naming& naming, Geometry& geometry);
 // The image size, from an embedding for each of `leading` tokens and then for each patch of a square.

@@ -57,9 +57,9 @@ void TensorInventory::refuse_leftovers(const std::vector<std::string>& ignored,
         std::any_of(ignored.begin(), ignored.end(),
                     [&name = name](const auto& beginning) { return name.starts_with(beginning); });
     if (is_ignored || taken_.contains(name)) continue;
-    throw Error(ErrorCode::unimplemented,
-                fmt::format("tensor {} has no place in {}", quote_name(name), model),
-                "variants with layer scale, register tokens, query norms and the like are not supported");
+    throw Error(
+        ErrorCode::unimplemented, fmt::format("tensor {} has no place in {}", quote_name(name), model),
+        "variants of the vision transformer are not supported; take a plain one, such as ViT or DeiT");
   }
 }
 

@@ -42,7 +42,7 @@ class TensorStore {
 
 // `path`: a .safetensors file, a PyTorch archive (told apart by their first bytes, not their names), the
 // index of a sharded checkpoint (….index.json), or a folder that holds one of them as Hugging Face lays it
-// out.
+// out. What DataParallel (module.) and torch.compile (_orig_mod.) put before every name is taken off.
 std::unique_ptr<TensorStore> open_tensor_store(const std::filesystem::path& path);
 
 }  // namespace dfrost

@@ -1,11 +1,53 @@
 // How the tensors of a plain vision transformer are told, and what they add up to.
 #include <fmt/format.h>
 
+#include <array>
+
 #include "backbone/vit.h"
+#include "base/quote.h"
 #include "base/text.h"
+#include "dfrost/error.h"
 
 namespace dfrost {
 namespace {
+
+// What variants of the transformer add to it, by a part of the names that it goes by. Most would also be
+// found as a tensor that is missing or left over; here the user learns what it is.
+struct Addition {
+  std::string_view part, what;
+};
+constexpr std::array kAdditions = {
+    Addition{".ls1.", "layer scale"},
+    Addition{".layer_scale", "layer scale"},
+    Addition{".gamma_1", "layer scale"},
+    Addition{".lambda_1", "layer scale"},
+    Addition{"reg_token", "register tokens"},
+    Addition{"register_token", "register tokens"},
+    Addition{"norm_pre.", "a norm before the first block"},
+    Addition{"attn.q_norm.", "norms of queries and keys"},
+    Addition{"attn.norm.", "a norm inside the attention"},
+    Addition{"mlp.norm.", "a norm inside the MLP"},
+    Addition{"mlp.w12.", "a gated MLP (SwiGLU)"},
+    Addition{"mlp.weights_in.", "a gated MLP (SwiGLU)"},
+    Addition{"mlp.fc1_g.", "a gated MLP (SwiGLU)"},
+    Addition{"fc_norm.", "features that are the mean of the patches"},
+    Addition{"attn_pool.", "features that are pooled by attention"},
+    Addition{"rel_pos", "relative positions"},
+    Addition{"relative_position", "relative positions"},
+    Addition{"pre_logits.", "a layer before the classifier"},
+};
+
+void refuse_additions(const TensorDescriptions& tensors) {
+  for (const auto& [name, tensor] : tensors) {
+    for (const auto& addition : kAdditions) {
+      if (name.find(addition.part) == std::string::npos) continue;
+      throw Error(ErrorCode::unimplemented,
+                  fmt::format("tensor {} has no place in a plain vision transformer: {}, not supported",
+                              quote_name(name), addition.what),
+                  "take a plain vision transformer, such as ViT or DeiT");
+    }
+  }
+}
 
 void infer_tokens(TensorInventory& inventory, const Naming& naming, Geometry& geometry) {
   const std::size_t width = geometry.width;
@@ -16,17 +58,42 @@ void infer_tokens(TensorInventory& inventory, const Naming& naming, Geometry& ge
   infer_positions(inventory, naming, geometry.special_tokens, geometry);
 }
 
-// The number of heads leaves no trace in any shape; 64 is the length of a head in every published ViT.
-void infer_heads(const CheckpointConfig& config, std::size_t asked, Geometry& geometry) {
-  const std::size_t width = geometry.width;
-  if (asked == 0 && !config.heads && width % 64 != 0) {
-    refuse_layout(
-        fmt::format("the number of attention heads is unknown: the width {} is not a multiple of 64", width),
-        "say it in a config.json beside the file: {\"num_attention_heads\": 12}");
+// The published models, whichever family's names they bear: Ti, S, B, L, H, g and G of "Scaling Vision
+// Transformers". Up to L a head has 64 values; from H on there are 16 heads.
+struct KnownModel {
+  std::size_t width, mlp_width, heads;
+};
+constexpr std::array kKnownModels = {
+    KnownModel{192, 768, 3},    KnownModel{384, 1536, 6},   KnownModel{768, 3072, 12},
+    KnownModel{1024, 4096, 16}, KnownModel{1280, 5120, 16}, KnownModel{1408, 6144, 16},
+    KnownModel{1664, 8192, 16},
+};
+
+// The number of heads leaves no trace in any shape. A known width with another MLP is some other model, for
+// which the usual number is no more than a guess (timm's first ViT-S had 8 heads at width 768).
+OwnHeads find_own_heads(const CheckpointConfig& config, const Geometry& geometry) {
+  if (config.heads) return {HeadsOrigin::config, *config.heads};
+  for (const auto& model : kKnownModels) {
+    if (model.width != geometry.width) continue;
+    return {model.mlp_width == geometry.mlp_width ? HeadsOrigin::known : HeadsOrigin::guess, model.heads};
   }
-  geometry.heads = asked != 0 ? asked : config.heads.value_or(width / 64);
-  if (width % geometry.heads != 0)
-    refuse_layout(fmt::format("{} attention heads do not divide the width {}", geometry.heads, width));
+  return {HeadsOrigin::guess, geometry.width % 64 == 0 ? geometry.width / 64 : 0};
+}
+
+void infer_heads(const CheckpointConfig& config, std::size_t asked, CheckpointLayout& layout) {
+  Geometry& geometry = layout.geometry;
+  layout.own_heads = find_own_heads(config, geometry);
+  geometry.heads = asked != 0 ? asked : layout.own_heads.count;
+  if (geometry.heads == 0) {
+    refuse_layout(
+        fmt::format("the number of attention heads is unknown: the width {} is not a multiple of 64",
+                    geometry.width),
+        how_to_say_heads(12));
+  }
+  if (geometry.width % geometry.heads != 0) {
+    refuse_layout(
+        fmt::format("{} attention heads do not divide the width {}", geometry.heads, geometry.width));
+  }
 }
 
 // Returns whether the queries, keys and values have biases: all or none.
@@ -65,6 +132,7 @@ CheckpointLayout infer_vit_layout(const TensorDescriptions& tensors, const Check
   layout.naming = detect_naming(tensors).value();
   Geometry& geometry = layout.geometry;
   TensorInventory inventory(tensors);
+  refuse_additions(tensors);
   infer_patch(inventory, layout.naming, geometry);
   infer_tokens(inventory, layout.naming, geometry);
   infer_mlp_width(inventory, layout.naming, geometry);
@@ -74,7 +142,7 @@ CheckpointLayout infer_vit_layout(const TensorDescriptions& tensors, const Check
   inventory.refuse_leftovers(layout.naming.ignored,
                              fmt::format("a plain vision transformer of {} blocks", geometry.depth));
   check_against(config, geometry);
-  infer_heads(config, heads, geometry);
+  infer_heads(config, heads, layout);
   // No tensor shows it: each family has it in its code, or in a config.
   geometry.layer_norm_epsilon =
       config.layer_norm_epsilon.value_or(layout.naming.family == Family::hugging_face ? 1e-12f : 1e-6f);

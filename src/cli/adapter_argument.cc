@@ -4,8 +4,10 @@
 
 #include "base/quote.h"
 #include "cli/backbone_path.h"
+#include "cli/command.h"
 #include "config/toml_file.h"
 #include "dfrost/error.h"
+#include "adapter/adapter_use.h"
 #include "records/run_folder.h"
 
 namespace dfrost::cli {
@@ -55,6 +57,20 @@ fs::path find_backbone_of(const AdapterArgument& argument, const AdapterCard& ca
   throw Error(ErrorCode::not_found, fmt::format("the backbone {} is no longer there", path.string()),
               "say by --backbone where it is now")
       .at(path.string());
+}
+
+std::unique_ptr<Checkpoint> open_backbone_of(const AdapterArgument& argument, const AdapterCard& card,
+                                             const std::string& given) {
+  auto checkpoint = dfrost::open_backbone_of(card, find_backbone_of(argument, card, given));
+  const bool said = argument.config && argument.config->backbone.heads != 0;
+  if (const auto doubt = doubt_about_heads(*checkpoint, said)) {
+    // Prompts go with the heads that they were trained with: no option of this command could mend it.
+    tell_warning("the adapter was trained around a backbone that is in doubt: " + doubt->what,
+                 fmt::format("where {0} is right, a config.json beside the backbone says so: "
+                             "{{\"num_attention_heads\": {0}}}; else train again with backbone.heads",
+                             card.geometry.heads));
+  }
+  return checkpoint;
 }
 
 }  // namespace dfrost::cli

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "adapter/adapter_file.h"
+#include "backbone/checkpoint.h"
 #include "config/config.h"
 
 namespace dfrost::cli {
@@ -25,5 +27,9 @@ AdapterArgument find_adapters(const std::string& run_or_adapter);
 // `given` by --backbone, else what the run was trained on; throws (invalid_argument) where neither is known.
 std::filesystem::path find_backbone_of(const AdapterArgument& argument, const AdapterCard& card,
                                        const std::string& given);
+
+// Opens that backbone as the card asks for it, and says on stderr what is doubtful about it.
+std::unique_ptr<Checkpoint> open_backbone_of(const AdapterArgument& argument, const AdapterCard& card,
+                                             const std::string& given);
 
 }  // namespace dfrost::cli

@@ -7,7 +7,6 @@
 
 #include "backbone/checkpoint.h"
 #include "backbone/weight_memory.h"
-#include "cli/backbone_path.h"
 #include "cli/checkpoint_options.h"
 #include "cli/command.h"
 #include "kernels/cpu.h"
@@ -111,7 +110,7 @@ void print_table(const std::string& file, const Checkpoint& checkpoint) {
 }
 
 void inspect(const InspectArguments& arguments) {
-  const auto checkpoint = open_checkpoint(find_backbone(arguments.file), arguments.options);
+  const auto checkpoint = open_named_checkpoint(arguments.file, arguments.options);
   if (arguments.json) return print_document(*checkpoint);
   print_table(arguments.file, *checkpoint);
 }

@@ -8,7 +8,7 @@
 #include "backbone/checkpoint.h"
 #include "base/safetensors.h"
 #include "base/thread_pool.h"
-#include "cli/backbone_path.h"
+#include "cli/checkpoint_options.h"
 #include "cli/command.h"
 #include "data/preprocess.h"
 #include "dfrost/backbone.h"
@@ -20,6 +20,7 @@ namespace {
 struct ProbeArguments {
   std::string checkpoint, input, output;
   std::string precision = "auto";
+  CheckpointOptions options;
   bool json = false;
 };
 
@@ -47,9 +48,7 @@ std::vector<float> read_input(const Safetensors& file, const std::string& path, 
   return read_floats(tensor, name);
 }
 
-ProbeInput read_probe_input(const std::string& path, std::size_t width) {
-  const SafetensorsFile mapped(path);
-  const Safetensors& file = mapped.content();
+ProbeInput read_images(const Safetensors& file, const std::string& path) {
   ProbeInput in;
   in.image_values = read_input(file, path, "images", {0, 3, 0, 0});
   const Shape& images = file.at("images").shape;
@@ -60,6 +59,11 @@ ProbeInput read_probe_input(const std::string& path, std::size_t width) {
   }
   in.images = images[0];
   in.size = images[2];
+  return in;
+}
+
+void read_prompts_and_gradient(const Safetensors& file, const std::string& path, std::size_t width,
+                               ProbeInput& in) {
   in.prompt_shape = {0, width};
   if (file.contains("prompts")) {
     const Shape& shape = file.at("prompts").shape;
@@ -71,7 +75,6 @@ ProbeInput read_probe_input(const std::string& path, std::size_t width) {
   if (file.contains("feature_gradient")) {
     in.d_features = read_input(file, path, "feature_gradient", {in.images, width});
   }
-  return in;
 }
 
 std::vector<float> embed_images(const Backbone& backbone, const ProbeInput& in, ThreadPool& threads) {
@@ -107,11 +110,15 @@ std::vector<float> spread_gradient(const std::vector<float>& d_features, const G
 
 void probe(const ProbeArguments& arguments) {
   const auto precision = parse_precision(arguments.precision);
-  const auto checkpoint = find_backbone(arguments.checkpoint);
-  const std::size_t width = open_checkpoint(checkpoint)->geometry().width;
-  const ProbeInput in = read_probe_input(arguments.input, width);
-  const auto backbone = load_backbone(
-      checkpoint, {.precision = precision, .training = !in.d_features.empty(), .image_size = in.size});
+  const SafetensorsFile input(arguments.input);
+  ProbeInput in = read_images(input.content(), arguments.input);
+  CheckpointOptions options = arguments.options;
+  options.image_size = in.size;
+  const auto checkpoint = open_named_checkpoint(arguments.checkpoint, options);
+  const std::size_t width = checkpoint->geometry().width;
+  read_prompts_and_gradient(input.content(), arguments.input, width, in);
+  const auto backbone =
+      make_backbone(*checkpoint, {.precision = precision, .training = !in.d_features.empty()});
   const Geometry& g = backbone->geometry();
   ThreadPool threads;
   const auto patches = embed_images(*backbone, in, threads);
@@ -164,6 +171,7 @@ void add_backbone_probe_command(CLI::App& backbone) {
       ->required();
   command->add_option("--out", arguments->output, "safetensors to write")->required();
   command->add_option("--precision", arguments->precision, "auto, fp32 or bf16")->capture_default_str();
+  add_heads_option(*command, arguments->options);
   add_json_flag(*command, arguments->json);
   command->callback([arguments] { probe(*arguments); });
 }

@@ -5,7 +5,7 @@
 #include "backbone/random_weights.h"
 #include "backbone/step_benchmark.h"
 #include "base/process.h"
-#include "cli/backbone_path.h"
+#include "cli/checkpoint_options.h"
 #include "cli/command.h"
 #include "dfrost/backbone.h"
 
@@ -16,6 +16,7 @@ struct BenchStepArguments {
   std::string model = "vit-b32";
   std::string checkpoint;  // instead of a model with random weights
   std::string precision = "auto";
+  CheckpointOptions how;  // the checkpoint is opened
   StepBenchmarkOptions options;
   bool json = false;
 };
@@ -45,9 +46,10 @@ void print_table(const nlohmann::ordered_json& r) {
 void bench_step(const BenchStepArguments& arguments) {
   arguments.options.validate();
   const auto precision = parse_precision(arguments.precision);
-  const auto backbone = arguments.checkpoint.empty()
-                            ? make_backbone(RandomWeights(geometry_of_model(arguments.model), 1), {precision})
-                            : load_backbone(find_backbone(arguments.checkpoint), {precision});
+  const auto backbone =
+      arguments.checkpoint.empty()
+          ? make_backbone(RandomWeights(geometry_of_model(arguments.model), 1), {precision})
+          : make_backbone(*open_named_checkpoint(arguments.checkpoint, arguments.how), {precision});
   const double seconds_to_ready = seconds_since_start();
   const std::size_t ready_bytes = resident_bytes();
   const auto measured = benchmark_step(*backbone, arguments.options);
@@ -96,6 +98,7 @@ void add_bench_step_command(CLI::App& bench) {
       ->capture_default_str();
   command->add_option("--seconds", arguments->options.seconds, "How long each measurement takes")
       ->capture_default_str();
+  add_heads_option(*command, arguments->how);
   add_json_flag(*command, arguments->json);
   command->callback([arguments] { bench_step(*arguments); });
 }

@@ -10,7 +10,6 @@
 #include "backbone/checkpoint.h"
 #include "base/file.h"
 #include "base/thread_pool.h"
-#include "cli/backbone_path.h"
 #include "cli/checkpoint_options.h"
 #include "cli/command.h"
 #include "cli/picture_arguments.h"
@@ -110,7 +109,7 @@ void print_guesses(const std::string& path, const std::vector<Guess>& guesses,
 void classify(const ClassifyArguments& arguments) {
   const auto precision = parse_precision(arguments.precision);
   if (arguments.top == 0) throw Error(ErrorCode::invalid_argument, "--top must be at least 1");
-  const auto checkpoint = open_checkpoint(find_backbone(arguments.checkpoint), arguments.options);
+  const auto checkpoint = open_named_checkpoint(arguments.checkpoint, arguments.options);
   const std::size_t classes = checkpoint->geometry().classes;
   if (classes == 0) {
     throw Error(ErrorCode::data_loss, "the checkpoint has no classifier to read classes from",

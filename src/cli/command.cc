@@ -148,6 +148,11 @@ void tell(std::string_view text) {
   std::fflush(stderr);
 }
 
+void tell_warning(std::string_view what, std::string_view hint) {
+  tell(fmt::format("warning: {}\n", what));
+  if (!hint.empty()) tell(fmt::format("hint: {}\n", hint));
+}
+
 void print_error(const std::exception& error) {
   if (is_out_of_memory(error)) {
     tell("error: out of memory\n");

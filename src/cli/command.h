@@ -17,6 +17,9 @@ int exit_code(const std::exception& error);
 // On stderr, as far as that can be written to: who closed it or let it fill up must not end a run by it.
 void tell(std::string_view text);
 
+// "warning: what / hint: what to do about it" on stderr; the hint may be empty.
+void tell_warning(std::string_view what, std::string_view hint);
+
 // "error: what / at: where / hint: what to do next" on stderr.
 void print_error(const std::exception& error);
 

@@ -126,8 +126,7 @@ void evaluate_adapters(const EvalArguments& arguments) {
   const auto found = find_adapters(arguments.adapter);
   const StoredAdapter first = read_adapter(found.file);
   const auto pictures = pictures_for(arguments, found, first.card);
-  const auto checkpoint =
-      open_backbone_of(first.card, find_backbone_of(found, first.card, arguments.backbone));
+  const auto checkpoint = open_backbone_of(found, first.card, arguments.backbone);
   ThreadPool threads;
   const auto corpus = open_pictures_for(first.card, pictures.corpus, {.pool = &threads});
   require_test_pictures(corpus);

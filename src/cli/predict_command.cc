@@ -50,8 +50,7 @@ void predict(const PredictArguments& arguments) {
   const StoredAdapter adapter = read_adapter(found.file);
   const ClassRange range = arguments.domain.empty() ? ClassRange{0, adapter.card.adapter.head.classes}
                                                     : find_domain(adapter.card, arguments.domain).range();
-  const auto checkpoint =
-      open_backbone_of(adapter.card, find_backbone_of(found, adapter.card, arguments.backbone));
+  const auto checkpoint = open_backbone_of(found, adapter.card, arguments.backbone);
   const auto backbone = make_backbone(
       *checkpoint, {.precision = precision == Precision::automatic ? adapter.card.precision : precision,
                     .training = false});

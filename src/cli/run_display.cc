@@ -58,6 +58,11 @@ void RunDisplay::on_note(const std::string& text) {
   tell(fmt::format("note: {}\n", text));
 }
 
+void RunDisplay::on_warning(const std::string& what, const std::string& hint) {
+  clear_line();
+  tell_warning(what, hint);
+}
+
 void RunDisplay::on_ready(const RunConfig& config, const Simulation& federation, const Backbone& backbone) {
   round_ = first_round_ = federation.rounds_done() + 1;
   start_ = stage_start_ = Clock::now();
@@ -140,8 +145,7 @@ void RunDisplay::warn_once_of_each_kind(const RoundRecord& record) {
     auto& warned = warned_[warning.many];
     warned.count += warning.count;
     if (++warned.rounds > 1 || quiet_) continue;
-    tell(fmt::format("warning: round {}: {}\n", record.round, warning.text()));
-    if (!warning.hint.empty()) tell(fmt::format("hint: {}\n", warning.hint));
+    tell_warning(fmt::format("round {}: {}", record.round, warning.text()), warning.hint);
   }
 }
 

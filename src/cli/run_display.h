@@ -19,6 +19,7 @@ class RunDisplay final : public RunObserver {
   RunDisplay(bool quiet, std::size_t rounds);
 
   void on_note(const std::string& text) override;
+  void on_warning(const std::string& what, const std::string& hint) override;  // said to the quiet too
   void on_ready(const RunConfig& config, const Simulation& federation, const Backbone& backbone) override;
   void on_progress(const RoundProgress& progress) override;  // throws (cancelled) once told to stop
   void on_round(const RoundRecord& record) override;

@@ -71,8 +71,10 @@ std::vector<ConfigKey> backbone_keys() {
       {.section = "backbone",
        .name = "heads",
        .field = count(DFROST_AT(backbone.heads), 0, 1024),
-       .comment = "attention heads; 0: as the checkpoint says, or width / 64",
-       .explanation = "Only for checkpoints without a config.json whose heads are not 64 wide."},
+       .comment = "attention heads; 0: as the checkpoint says, or a known model of its shape has",
+       .explanation =
+           "Only for checkpoints without a config.json. Where nothing says it, width / 64 is taken and a "
+           "warning given."},
       {.section = "backbone",
        .name = "preprocessing",
        .field = text(DFROST_AT(backbone.preprocessing)),

@@ -61,12 +61,15 @@ void append_merges(const fs::path& path, const RoundRecord& record) {
   append_lines(path, lines);
 }
 
-std::unique_ptr<Checkpoint> open_backbone(const BackboneSection& backbone) {
+std::unique_ptr<Checkpoint> open_backbone(const BackboneSection& backbone, RunObserver& observer) {
   CheckpointOptions how;
   if (backbone.image_size != 0) how.image_size = backbone.image_size;
   if (backbone.heads != 0) how.heads = backbone.heads;
   if (!backbone.preprocessing.empty()) how.preprocessing = backbone.preprocessing;
-  return open_checkpoint(backbone.path, how);
+  auto checkpoint = open_checkpoint(backbone.path, how);
+  if (const auto doubt = doubt_about_heads(*checkpoint, how.heads.has_value()))
+    observer.on_warning(doubt->what, doubt->hint);
+  return checkpoint;
 }
 
 void require_classes(const Corpus& corpus) {
@@ -212,7 +215,7 @@ void run_rounds(const RunConfig& config, const RunOptions& options, const std::s
 }
 
 RunResult run_logged(const RunConfig& config, const RunOptions& options, RunLog& log) {
-  const auto source = open_backbone(config.backbone);
+  const auto source = open_backbone(config.backbone, log);
   auto corpus = open_pictures(config, log);
   const auto backbone = make_backbone(*source, {.precision = config.backbone.precision});
   const auto weights = weights_fingerprint(*source);

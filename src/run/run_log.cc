@@ -59,6 +59,11 @@ void RunLog::on_note(const std::string& text) {
   watcher_.on_note(text);
 }
 
+void RunLog::on_warning(const std::string& what, const std::string& hint) {
+  write(fmt::format("warning: {}; {}", what, hint));
+  watcher_.on_warning(what, hint);
+}
+
 void RunLog::on_ready(const RunConfig& config, const Simulation& federation, const Backbone& backbone) {
   write(fmt::format("{}: method {}, seed {}, {} clients, {} training pictures of {} domains, rounds {} to {}",
                     config.run.name, config.method.name, config.run.seed, federation.clients().size(),

@@ -16,6 +16,7 @@ class RunLog final : public RunObserver {
   RunLog(std::filesystem::path file, RunObserver& watcher);
 
   void on_note(const std::string& text) override;
+  void on_warning(const std::string& what, const std::string& hint) override;
   void on_ready(const RunConfig& config, const Simulation& federation, const Backbone& backbone) override;
   void on_progress(const RoundProgress& progress) override { watcher_.on_progress(progress); }
   void on_round(const RoundRecord& record) override;

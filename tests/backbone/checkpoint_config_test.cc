@@ -84,6 +84,30 @@ TEST(CheckpointConfig, ReadsTimmsKeys) {
   EXPECT_EQ(config.preprocessing->filter, ResizeFilter::bicubic);
 }
 
+TEST(CheckpointConfig, IsTimmsAlsoWithoutAPretrainedCfg) {
+  const auto config = config_of(R"({"architecture": "vit_mine", "model_args": {"num_heads": 16}})");
+  EXPECT_EQ(config.heads, 16u);
+  EXPECT_FALSE(config.preprocessing);
+  EXPECT_EQ(config_of(R"({"model_args": {"num_heads": 5}})").heads, 5u);
+  const auto flat = config_of(R"({"architecture": "vit_mine", "mean": [0.1, 0.2, 0.3]})");
+  EXPECT_EQ(flat.preprocessing->mean[2], 0.3f);
+  EXPECT_EQ(flat.preprocessing->filter, ResizeFilter::bicubic);  // timm's default
+}
+
+TEST(CheckpointConfig, OfTimmMayNameNoChoiceThatLeavesNoTraceInTheTensors) {
+  const auto refused = [](const std::string& json, const std::string& text) {
+    test::expect_error(ErrorCode::unimplemented, text, [&] { config_of(json); });
+  };
+  refused(R"({"model_args": {"act_layer": "quick_gelu"}})", "'act_layer' is 'quick_gelu', expected 'gelu'");
+  refused(R"({"model_args": {"norm_layer": "rmsnorm"}})", "'norm_layer' is 'rmsnorm'");
+  refused(R"({"model_args": {"global_pool": "avg"}})", "'global_pool' is 'avg', expected 'token'");
+  refused(R"({"architecture": "vit_mine", "global_pool": "map"})", "'global_pool' is 'map'");
+  EXPECT_EQ(config_of(R"({"architecture": "vit_mine", "global_pool": "token",
+      "model_args": {"act_layer": "gelu", "norm_layer": null, "num_heads": 2}})")
+                .heads,
+            2u);
+}
+
 TEST(CheckpointConfig, RefusesWhatItCannotFollow) {
   const auto config = [](const std::string& json, const std::string& text,
                          ErrorCode code = ErrorCode::unimplemented) {
@@ -107,6 +131,7 @@ TEST(CheckpointConfig, RefusesWhatItCannotFollow) {
   config(R"({"pretrained_cfg": {"input_size": [3, 224, 256]}})", "input_size", ErrorCode::data_loss);
   config(R"({"pretrained_cfg": {"std": [0, 1, 1]}})", "std", ErrorCode::data_loss);
   config(R"({"pretrained_cfg": 1})", "pretrained_cfg", ErrorCode::data_loss);
+  config(R"({"model_args": [12]})", "model_args", ErrorCode::data_loss);
   preprocessor(R"({"size": 224, "resample": 1})", "resample");
   preprocessor(R"({"size": 224, "rescale_factor": 0.5})", "rescale_factor");
   preprocessor(R"({"size": 224, "do_resize": false})", "do_resize");

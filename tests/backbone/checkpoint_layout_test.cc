@@ -95,6 +95,43 @@ TEST(CheckpointLayout, RefusesWhatWouldChangeTheModel) {
       ErrorCode::unimplemented);
 }
 
+TEST(CheckpointLayout, SaysWhatAVariantAddsWhateverItLacks) {
+  const auto add = [](const std::string& name, const std::string& what) {
+    expect_refused(
+        "'" + name + "' has no place in a plain vision transformer: " + what,
+        [&](auto& shapes) {
+          shapes[name] = {64};
+          shapes.erase("blocks.0.mlp.fc1.weight");
+        },
+        ErrorCode::unimplemented);
+  };
+  add("blocks.0.ls1.gamma", "layer scale");
+  add("blocks.1.gamma_1", "layer scale");
+  add("encoder.layer.0.layer_scale1.lambda1", "layer scale");
+  add("reg_token", "register tokens");
+  add("embeddings.register_tokens", "register tokens");
+  add("norm_pre.weight", "a norm before the first block");
+  add("blocks.0.attn.q_norm.weight", "norms of queries and keys");
+  add("blocks.0.mlp.w12.weight", "a gated MLP");
+  add("blocks.0.mlp.fc1_g.weight", "a gated MLP");
+  add("fc_norm.weight", "features that are the mean of the patches");
+  add("attn_pool.latent", "features that are pooled by attention");
+  add("blocks.0.attn.rel_pos.relative_position_bias_table", "relative positions");
+  add("pre_logits.fc.weight", "a layer before the classifier");
+}
+
+// A gated MLP in its packed form keeps the plain one's names; biases that only some projections have would be
+// read as none at all.
+TEST(CheckpointLayout, RefusesAGatedMlpAndHalfOfTheBiasesByTheirShapes) {
+  expect_refused("'blocks.0.mlp.fc2.weight' has shape", [](auto& s) {
+    s["blocks.0.mlp.fc2.weight"] = {64, 48};
+  });
+  expect_refused(
+      "'blocks.1.attn.qkv.bias' has no place", [](auto& s) { s.erase("blocks.0.attn.qkv.bias"); },
+      ErrorCode::unimplemented);
+  expect_refused("'blocks.1.attn.qkv.bias' is missing", [](auto& s) { s.erase("blocks.1.attn.qkv.bias"); });
+}
+
 TEST(CheckpointLayout, RefusesOddGeometries) {
   expect_refused("expected [width, 3, patch, patch]", [](auto& s) {
     s["patch_embed.proj.weight"] = {64, 1, 4, 4};
@@ -132,13 +169,77 @@ TEST(CheckpointLayout, RefusesTensorsThatAreNotFloats) {
                      [&] { infer_layout(tensors, {}, 0); });
 }
 
-TEST(CheckpointLayout, WantsToKnowTheHeadsOfAnOddWidth) {
+// The small checkpoint with another width and another MLP.
+TensorDescriptions tensors_of(std::size_t width, std::size_t mlp_width) {
   TensorDescriptions tensors;
   for (auto [name, shape] : SmallCheckpoint().shapes) {
-    for (auto& size : shape) size = size == 64 ? 60 : size == 192 ? 180 : size;
+    for (auto& size : shape) {
+      size = size == SmallCheckpoint::kWidth       ? width
+             : size == 3 * SmallCheckpoint::kWidth ? 3 * width
+             : size == SmallCheckpoint::kMlpWidth  ? mlp_width
+                                                   : size;
+    }
     tensors[name] = {TensorType::f32, shape};
   }
+  return tensors;
+}
+
+TEST(CheckpointLayout, KnowsTheHeadsOfThePublishedModels) {
+  struct Model {
+    std::size_t width, mlp_width, heads;
+  };
+  for (const auto& [width, mlp_width, heads] :
+       {Model{192, 768, 3}, Model{384, 1536, 6}, Model{768, 3072, 12}, Model{1024, 4096, 16},
+        Model{1280, 5120, 16}, Model{1408, 6144, 16}, Model{1664, 8192, 16}}) {
+    const auto layout = infer_layout(tensors_of(width, mlp_width), {}, 0);
+    EXPECT_EQ(layout.geometry.heads, heads) << width;
+    EXPECT_EQ(layout.own_heads.origin, HeadsOrigin::known) << width;
+  }
+}
+
+TEST(CheckpointLayout, GuessesTheHeadsOfOthersAndSaysSo) {
+  const auto other_width = infer_layout(tensors_of(320, 1280), {}, 0);
+  EXPECT_EQ(other_width.geometry.heads, 5u);
+  EXPECT_EQ(other_width.own_heads.origin, HeadsOrigin::guess);
+  // timm's first vit_small_patch16_224: as wide as ViT-B, with a smaller MLP and 8 heads.
+  const auto other_mlp = infer_layout(tensors_of(768, 2304), {}, 0);
+  EXPECT_EQ(other_mlp.own_heads.origin, HeadsOrigin::guess);
+  CheckpointConfig config;
+  config.heads = 8;
+  const auto told = infer_layout(tensors_of(768, 2304), config, 0);
+  EXPECT_EQ(told.geometry.heads, 8u);
+  EXPECT_EQ(told.own_heads.origin, HeadsOrigin::config);
+}
+
+TEST(CheckpointHeads, AreDoubtedWhereGuessedOrContradictedAndNotWhereSaid) {
+  const test::TemporaryFolder folder;
+  SmallCheckpoint().write(folder / "model.safetensors");
+  const auto doubt = [&](const CheckpointOptions& options) {
+    const auto found = doubt_about_heads(*open_checkpoint(folder.path(), options), options.heads.has_value());
+    return found ? found->what + "; " + found->hint : std::string();
+  };
+  EXPECT_NE(doubt({}).find("1 attention heads are a guess"), std::string::npos) << doubt({});
+  EXPECT_NE(doubt({}).find("--heads"), std::string::npos) << doubt({});
+  EXPECT_EQ(doubt({.heads = 4}), "");
+  write_file_atomically(folder / "config.json", R"({"num_attention_heads": 2})");
+  EXPECT_EQ(doubt({}), "");
+  EXPECT_EQ(doubt({.heads = 2}), "");
+  EXPECT_NE(doubt({.heads = 4}).find("its config.json says 2"), std::string::npos) << doubt({.heads = 4});
+}
+
+TEST(LoadBackbone, RefusesToGuessTheHeadsSinceItCannotWarn) {
+  const test::TemporaryFolder folder;
+  SmallCheckpoint().write(folder / "model.safetensors");
+  test::expect_error(ErrorCode::failed_precondition, "1 attention heads are a guess",
+                     [&] { load_backbone(folder.path(), {.precision = Precision::fp32}); });
+  const auto backbone = load_backbone(folder.path(), {.precision = Precision::fp32, .heads = 4});
+  EXPECT_EQ(backbone->geometry().heads, 4u);
+}
+
+TEST(CheckpointLayout, WantsToKnowTheHeadsOfAnOddWidth) {
+  const auto tensors = tensors_of(60, SmallCheckpoint::kMlpWidth);
   test::expect_error(ErrorCode::data_loss, "num_attention_heads", [&] { infer_layout(tensors, {}, 0); });
+  test::expect_error(ErrorCode::data_loss, "--heads", [&] { infer_layout(tensors, {}, 0); });
   EXPECT_EQ(infer_layout(tensors, {}, 6).geometry.heads, 6u);
   CheckpointConfig config;
   config.heads = 5;

@@ -89,13 +89,13 @@ def random_state():
     return {name: torch.randn_like(t) for name, t in model.state_dict().items()}, model
 
 
-def shard(folder, tensors):
+def shard(folder, tensors, stem, extension, save_shard):
     os.mkdir(folder)
     names = sorted(tensors)
-    files = {name: f"model-0000{1 + i % 3}-of-00003.safetensors" for i, name in enumerate(names)}
+    files = {name: f"{stem}-0000{1 + i % 3}-of-00003.{extension}" for i, name in enumerate(names)}
     for file in sorted(set(files.values())):
-        save(f"{folder}/{file}", {name: tensors[name] for name in names if files[name] == file})
-    with open(f"{folder}/model.safetensors.index.json", "w") as out:
+        save_shard(f"{folder}/{file}", {name: tensors[name] for name in names if files[name] == file})
+    with open(f"{folder}/{stem}.{extension}.index.json", "w") as out:
         json.dump({"metadata": {"total_size": 1}, "weight_map": files}, out)
 
 
@@ -116,6 +116,8 @@ def save_archives(folder, state, model):
     torch.save(state, f"{folder}/protocol4.pth", pickle_protocol=4)
     torch.save({n: t.half() for n, t in state.items()}, f"{folder}/half.pth")
     torch.save({n: t.bfloat16() for n, t in state.items()}, f"{folder}/bfloat16.pth")
+    torch.save({"state_dict": torch.nn.DataParallel(model).state_dict(), "epoch": 3}, f"{folder}/parallel.pth")
+    torch.save({f"module._orig_mod.{name}": t for name, t in state.items()}, f"{folder}/compiled.pth")
     torch.save(state, f"{folder}/legacy.pth", _use_new_zipfile_serialization=False)
 
 
@@ -146,7 +148,10 @@ def families(folder):
     save(f"{folder}/hf_deit.safetensors", hugging_face(state, "deit.", "classifier"))
     pooler = {"pooler.dense.weight": torch.zeros(WIDTH, WIDTH), "pooler.dense.bias": torch.zeros(WIDTH)}
     save(f"{folder}/hf_bare.safetensors", hugging_face(state, "", None) | pooler)
-    shard(f"{folder}/sharded", with_head)
+    shard(f"{folder}/sharded", with_head, "model", "safetensors", save)
+    shard(f"{folder}/sharded_bin", with_head, "pytorch_model", "bin", lambda path, tensors: torch.save(tensors, path))
+    os.mkdir(f"{folder}/bin")
+    torch.save(with_head, f"{folder}/bin/pytorch_model.bin")
     for name, dtype in (("half", torch.float16), ("bfloat16", torch.bfloat16)):
         rounded = {n: t.to(dtype) for n, t in state.items()}
         save(f"{folder}/{name}.safetensors", rounded)

@@ -104,7 +104,10 @@ TEST_F(CheckpointFamilies, AllReadToTheSameWeights) {
 TEST_F(CheckpointFamilies, AreReadFromWhateverContainerHoldsThem) {
   expect_reads("sharded", "canonical.safetensors");
   expect_reads("sharded/model.safetensors.index.json", "canonical.safetensors");
-  for (const auto* name : {"plain", "nested", "parameters", "strided", "one_storage", "protocol4"}) {
+  for (const auto* name : {"sharded_bin", "sharded_bin/pytorch_model.bin.index.json", "bin"})
+    expect_reads(name, "canonical.safetensors");
+  for (const auto* name :
+       {"plain", "nested", "parameters", "strided", "one_storage", "protocol4", "parallel", "compiled"}) {
     expect_reads(fmt::format("{}.pth", name), "canonical.safetensors");
   }
   test::expect_error(ErrorCode::unimplemented, "torch.save(torch.load(",

@@ -73,9 +73,19 @@ void expect_bf16_stays_close(const test::TemporaryFolder& folder) {
 // One test, because making the model and its answers takes longer than checking them.
 TEST(EngineOracle, AgreesWithPyTorchInFp32UnderEveryFamilysNamesAndStaysCloseInBf16) {
   const test::TemporaryFolder folder;
-  ASSERT_NO_FATAL_FAILURE(test::run_python("backbone/engine_oracle.py", folder.path().string()));
+  ASSERT_NO_FATAL_FAILURE(test::run_python("backbone/engine_oracle.py", "base " + folder.path().string()));
   expect_fp32_agrees_under_every_familys_names(folder);
   expect_bf16_stays_close(folder);
+}
+
+// Its heads are 80 wide, which no shape shows.
+TEST(EngineOracle, AgreesWithPyTorchOnTorchvisionsHugeModelWithoutBeingToldItsHeads) {
+  const test::TemporaryFolder folder;
+  ASSERT_NO_FATAL_FAILURE(test::run_python("backbone/engine_oracle.py", "huge " + folder.path().string()));
+  const auto out = folder / "out.safetensors", expected = folder / "case-huge.safetensors";
+  probe((folder / "huge.safetensors").string(), expected.string(), "fp32", out);
+  for (const std::string name : {"features", "logits", "prompt_gradient"})
+    EXPECT_LT(agreement(out, expected, name).relative_error, 1e-4) << name;
 }
 
 TEST(DeitTiny, GivesTheReferenceLogits) {

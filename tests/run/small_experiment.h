@@ -87,6 +87,7 @@ class StoppingObserver final : public RunObserver {
  public:
   explicit StoppingObserver(std::size_t rounds = 1'000) : rounds_(rounds) {}
   void on_note(const std::string& text) override { notes.push_back(text); }
+  void on_warning(const std::string& what, const std::string&) override { warnings.push_back(what); }
   void on_ready(const RunConfig&, const Simulation&, const Backbone&) override {}
   void on_progress(const RoundProgress&) override {
     if (done_ >= rounds_) throw Error(ErrorCode::cancelled, "stopped by the test");
@@ -96,7 +97,7 @@ class StoppingObserver final : public RunObserver {
     EXPECT_TRUE(!record.theory || record.theory->violated == 0) << "round " << record.round;
   }
 
-  std::vector<std::string> notes;
+  std::vector<std::string> notes, warnings;
 
  private:
   std::size_t rounds_;
