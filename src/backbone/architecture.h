@@ -22,6 +22,12 @@ struct StepFlops {
   double backward = 0;
 };
 
+// How pictures are prepared where neither a file nor the user says: by a style's name (checkpoint_config.h).
+struct DefaultPreprocessing {
+  std::string style;
+  bool guess = false;  // models under such names were trained in several ways, and nothing tells which
+};
+
 struct Architecture {
   std::string_view name;  // Geometry::architecture
 
@@ -32,8 +38,8 @@ struct Architecture {
   CheckpointLayout (*infer_layout)(const TensorDescriptions& tensors, const CheckpointConfig& config,
                                    std::size_t heads);
 
-  // The style of preparing pictures (checkpoint_config.h) where neither a file nor the user says.
-  std::string (*default_preprocessing)(const CheckpointLayout& layout, const std::filesystem::path& path);
+  DefaultPreprocessing (*default_preprocessing)(const CheckpointLayout& layout,
+                                                const std::filesystem::path& path);
 
   // The store must outlive what is returned. `geometry`: the layout's, for the image size that is wanted.
   std::unique_ptr<WeightSource> (*open_weights)(const TensorStore& store, const CheckpointLayout& layout,

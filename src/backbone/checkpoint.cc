@@ -61,6 +61,7 @@ class StoredCheckpoint final : public Checkpoint {
   const OwnHeads& own_heads() const override { return layout_.own_heads; }
   const Preprocessing& preprocessing() const override { return preprocessing_; }
   const std::string& preprocessing_origin() const override { return preprocessing_origin_; }
+  bool preprocessing_is_guess() const override { return preprocessing_is_guess_; }
   const std::vector<std::string>& class_names() const override { return class_names_; }
   std::size_t parameters() const override { return layout_.parameters; }
   std::size_t file_bytes() const override { return store_->file_bytes(); }
@@ -89,9 +90,10 @@ class StoredCheckpoint final : public Checkpoint {
                                 own_size));
       }
     } else {
-      const std::string style = architecture.default_preprocessing(layout_, store_->path());
-      preprocessing_ = preprocessing_of_style(style, own_size);
-      preprocessing_origin_ = style + ", by default";
+      const auto by_default = architecture.default_preprocessing(layout_, store_->path());
+      preprocessing_ = preprocessing_of_style(by_default.style, own_size);
+      preprocessing_origin_ = by_default.style + (by_default.guess ? ", a guess" : ", by default");
+      preprocessing_is_guess_ = by_default.guess;
     }
     if (preprocessing_.crop != geometry().image_size)
       preprocessing_ = resized(preprocessing_, geometry().image_size);
@@ -102,6 +104,7 @@ class StoredCheckpoint final : public Checkpoint {
   std::unique_ptr<WeightSource> weights_;  // the layout's, for the image size that was asked for
   Preprocessing preprocessing_;
   std::string preprocessing_origin_;
+  bool preprocessing_is_guess_ = false;
   std::vector<std::string> class_names_;
 };
 
@@ -116,6 +119,14 @@ std::unique_ptr<Checkpoint> open_checkpoint(const fs::path& path, const Checkpoi
     error.at(path.string());
     throw;
   }
+}
+
+std::optional<Doubt> doubt_about_pictures(const Checkpoint& checkpoint) {
+  if (!checkpoint.preprocessing_is_guess()) return std::nullopt;
+  return Doubt{
+      "how pictures are prepared is a guess, timm's own way (augreg): nothing beside the checkpoint "
+      "says it, and DeiT, DINO and MAE, which have the same names, want another mean and deviation",
+      "say it by --preprocessing augreg or --preprocessing deit (backbone.preprocessing of an experiment)"};
 }
 
 std::optional<Doubt> doubt_about_heads(const Checkpoint& checkpoint, bool said) {

@@ -41,7 +41,8 @@ class Checkpoint : public WeightSource {
   virtual Family family() const = 0;
   virtual const OwnHeads& own_heads() const = 0;  // geometry().heads are those, or those asked for
   virtual const Preprocessing& preprocessing() const = 0;
-  virtual const std::string& preprocessing_origin() const = 0;      // the file or the rule that it comes from
+  virtual const std::string& preprocessing_origin() const = 0;  // the file or the rule that it comes from
+  virtual bool preprocessing_is_guess() const = 0;
   virtual const std::vector<std::string>& class_names() const = 0;  // one per class, or none
   virtual std::string dtype() const = 0;                            // "F32", or "BF16, F32" when they differ
   virtual std::size_t parameters() const = 0;
@@ -57,5 +58,7 @@ std::unique_ptr<Checkpoint> open_checkpoint(const std::filesystem::path& path,
 // give wrong features, and nothing else shows it: whoever opens a checkpoint must be told. `said`: the user
 // named them.
 std::optional<Doubt> doubt_about_heads(const Checkpoint& checkpoint, bool said);
+// Whether nothing says how its pictures are to be prepared.
+std::optional<Doubt> doubt_about_pictures(const Checkpoint& checkpoint);
 
 }  // namespace dfrost

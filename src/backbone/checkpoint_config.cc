@@ -278,13 +278,22 @@ CheckpointConfig read_checkpoint_config(const fs::path& folder) {
   return config;
 }
 
-std::vector<std::string> preprocessing_styles() { return {"torchvision", "google", "augreg", "deit"}; }
+std::vector<std::string> preprocessing_styles() {
+  return {"torchvision", "swag", "google", "augreg", "deit"};
+}
 
 Preprocessing preprocessing_of_style(std::string_view style, std::size_t image_size) {
   const auto larger = static_cast<std::size_t>(static_cast<double>(image_size) * 256 / 224);
   if (style == "torchvision") {
     return {.resize = larger,
             .filter = ResizeFilter::bilinear,
+            .crop = image_size,
+            .mean = kImageNetMean,
+            .std = kImageNetStd};
+  }
+  if (style == "swag") {
+    return {.resize = image_size,
+            .filter = ResizeFilter::bicubic,
             .crop = image_size,
             .mean = kImageNetMean,
             .std = kImageNetStd};

@@ -29,9 +29,10 @@ CheckpointConfig read_checkpoint_config(const std::filesystem::path& folder);
 
 // How the pictures were prepared on which a family of checkpoints was trained, when no file says:
 //   torchvision  resize 256/224 of the size, bilinear, ImageNet's mean and deviation
-//   google       both sides to the size, bilinear, mean and deviation 0.5      (google/vit on Hugging Face)
-//   augreg       resize size/0.9, bicubic, mean and deviation 0.5              (timm's ViTs)
-//   deit         resize 256/224 of the size, bicubic, ImageNet's mean and deviation
+//   swag         resize to the size, bicubic, ImageNet's mean and deviation    (torchvision's H/14 and
+//   others) google       both sides to the size, bilinear, mean and deviation 0.5      (google/vit on Hugging
+//   Face) augreg       resize size/0.9, bicubic, mean and deviation 0.5              (timm's ViTs) deit
+//   resize 256/224 of the size, bicubic, ImageNet's mean and deviation
 std::vector<std::string> preprocessing_styles();
 Preprocessing preprocessing_of_style(std::string_view style, std::size_t image_size);
 

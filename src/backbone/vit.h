@@ -15,7 +15,7 @@ namespace dfrost {
 bool is_vit(const TensorDescriptions& tensors);  // in the names of any family
 CheckpointLayout infer_vit_layout(const TensorDescriptions& tensors, const CheckpointConfig& config,
                                   std::size_t heads);
-std::string vit_preprocessing(const CheckpointLayout& layout, const std::filesystem::path& path);
+DefaultPreprocessing vit_preprocessing(const CheckpointLayout& layout, const std::filesystem::path& path);
 std::unique_ptr<WeightSource> open_vit_weights(const TensorStore& store, const CheckpointLayout& layout,
                                                const Geometry& geometry);
 StepFlops vit_flops(const Geometry& geometry, std::size_t prompts);

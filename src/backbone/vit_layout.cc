@@ -151,21 +151,25 @@ CheckpointLayout infer_vit_layout(const TensorDescriptions& tensors, const Check
   return layout;
 }
 
-// The family's usual preparation. timm's names are shared by checkpoints trained in two ways: a distillation
-// token, or "deit" in the name of the file or of its folder, tells DeiT from the rest, which is taken for
-// timm's own augreg training.
-std::string vit_preprocessing(const CheckpointLayout& layout, const std::filesystem::path& path) {
-  const auto says_deit = [](const std::string& name) {
-    return lower_case(name).find("deit") != std::string::npos;
+// What the names of the file and its folder say. timm's are shared by models that were trained in two ways,
+// DeiT's and timm's own (augreg); torchvision's by those of its first recipe and those that began as SWAG,
+// among them every H/14.
+DefaultPreprocessing vit_preprocessing(const CheckpointLayout& layout, const std::filesystem::path& path) {
+  const auto named = [&](std::string_view word) {
+    return lower_case(path.filename().string()).find(word) != std::string::npos ||
+           lower_case(path.parent_path().filename().string()).find(word) != std::string::npos;
   };
-  const bool deit = layout.geometry.special_tokens == 2 || layout.naming.patch.starts_with("deit.") ||
-                    says_deit(path.filename().string()) || says_deit(path.parent_path().filename().string());
+  const bool deit =
+      layout.geometry.special_tokens == 2 || layout.naming.patch.starts_with("deit.") || named("deit");
   switch (layout.naming.family) {
-    case Family::torchvision: return "torchvision";
-    case Family::hugging_face: return deit ? "deit" : "google";
-    case Family::timm: return deit ? "deit" : "augreg";
+    case Family::torchvision: {
+      const bool huge = layout.geometry.width == 1280 && layout.geometry.patch_size == 14;
+      return {huge || named("swag") ? "swag" : "torchvision"};
+    }
+    case Family::hugging_face: return {deit ? "deit" : "google"};
+    case Family::timm: return {deit ? "deit" : "augreg", !deit && !named("augreg")};
   }
-  return "torchvision";
+  return {"torchvision"};
 }
 
 }  // namespace dfrost

@@ -111,6 +111,7 @@ void print_table(const std::string& file, const Checkpoint& checkpoint) {
 
 void inspect(const InspectArguments& arguments) {
   const auto checkpoint = open_named_checkpoint(arguments.file, arguments.options);
+  tell_doubt_about_pictures(*checkpoint);
   if (arguments.json) return print_document(*checkpoint);
   print_table(arguments.file, *checkpoint);
 }

@@ -33,4 +33,8 @@ std::unique_ptr<Checkpoint> open_named_checkpoint(const std::string& path_or_nam
   return checkpoint;
 }
 
+void tell_doubt_about_pictures(const Checkpoint& checkpoint) {
+  if (const auto doubt = doubt_about_pictures(checkpoint)) tell_warning(doubt->what, doubt->hint);
+}
+
 }  // namespace dfrost::cli

@@ -110,6 +110,7 @@ void classify(const ClassifyArguments& arguments) {
   const auto precision = parse_precision(arguments.precision);
   if (arguments.top == 0) throw Error(ErrorCode::invalid_argument, "--top must be at least 1");
   const auto checkpoint = open_named_checkpoint(arguments.checkpoint, arguments.options);
+  tell_doubt_about_pictures(*checkpoint);
   const std::size_t classes = checkpoint->geometry().classes;
   if (classes == 0) {
     throw Error(ErrorCode::data_loss, "the checkpoint has no classifier to read classes from",

@@ -67,8 +67,10 @@ std::unique_ptr<Checkpoint> open_backbone(const BackboneSection& backbone, RunOb
   if (backbone.heads != 0) how.heads = backbone.heads;
   if (!backbone.preprocessing.empty()) how.preprocessing = backbone.preprocessing;
   auto checkpoint = open_checkpoint(backbone.path, how);
-  if (const auto doubt = doubt_about_heads(*checkpoint, how.heads.has_value()))
-    observer.on_warning(doubt->what, doubt->hint);
+  for (const auto& doubt :
+       {doubt_about_heads(*checkpoint, how.heads.has_value()), doubt_about_pictures(*checkpoint)}) {
+    if (doubt) observer.on_warning(doubt->what, doubt->hint);
+  }
   return checkpoint;
 }
 

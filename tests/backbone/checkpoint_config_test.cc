@@ -151,7 +151,9 @@ std::unique_ptr<Checkpoint> open_small(const test::TemporaryFolder& folder,
 
 TEST(CheckpointPreprocessing, OfALoneTimmFileGoesByItsName) {
   const test::TemporaryFolder folder;
-  const auto augreg = open_small(folder, "vit_small.safetensors");
+  const auto unknown = open_small(folder, "vit_small.safetensors");
+  EXPECT_EQ(unknown->preprocessing_origin(), "augreg, a guess");
+  const auto augreg = open_small(folder, "vit_small_augreg.safetensors");
   EXPECT_EQ(augreg->preprocessing_origin(), "augreg, by default");
   EXPECT_EQ(augreg->preprocessing().mean[0], 0.5f);
   EXPECT_EQ(augreg->preprocessing().resize, 13u);  // floor(12 / 0.9)
@@ -163,6 +165,20 @@ TEST(CheckpointPreprocessing, OfALoneTimmFileGoesByItsName) {
   EXPECT_TRUE(asked->preprocessing().stretch);
   test::expect_error(ErrorCode::invalid_argument, "did you mean 'torchvision'",
                      [&] { open_small(folder, "vit_small.safetensors", {.preprocessing = "torchvison"}); });
+}
+
+TEST(CheckpointPreprocessing, IsDoubtedWhereNothingSaysIt) {
+  const test::TemporaryFolder folder;
+  const auto doubt = [&](const std::string& name, const CheckpointOptions& options = {}) {
+    return doubt_about_pictures(*open_small(folder, name, options));
+  };
+  ASSERT_TRUE(doubt("model.safetensors"));
+  EXPECT_NE(doubt("model.safetensors")->hint.find("--preprocessing"), std::string::npos);
+  EXPECT_FALSE(doubt("deit_tiny.safetensors"));
+  EXPECT_FALSE(doubt("ti16.augreg.safetensors"));
+  EXPECT_FALSE(doubt("model.safetensors", {.preprocessing = "deit"}));
+  write_file_atomically(folder / "preprocessor_config.json", R"({"size": 12})");
+  EXPECT_FALSE(doubt("model.safetensors"));
 }
 
 TEST(CheckpointPreprocessing, ComesFromTheFileBesideAndMustFitTheWeights) {

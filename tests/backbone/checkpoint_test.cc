@@ -134,6 +134,16 @@ TEST_F(CheckpointFamilies, KeepTheDistillationTokenAndItsHead) {
   EXPECT_FLOAT_EQ(checkpoint->preprocessing().mean[0], 0.485f);
 }
 
+TEST_F(CheckpointFamilies, ArePreparedForAsTorchvisionsSwagWhereTheNameSaysIt) {
+  std::filesystem::copy(file("torchvision.safetensors"), file("vit_b_16_lc_swag.safetensors"));
+  const auto swag = open_checkpoint(file("vit_b_16_lc_swag.safetensors"));
+  EXPECT_EQ(swag->preprocessing_origin(), "swag, by default");
+  EXPECT_EQ(swag->preprocessing().resize, 32u);
+  EXPECT_EQ(swag->preprocessing().filter, ResizeFilter::bicubic);
+  EXPECT_EQ(open_checkpoint(file("torchvision.safetensors"))->preprocessing_origin(),
+            "torchvision, by default");
+}
+
 TEST(Checkpoint, ReadsARealDeiT) {
   SKIP_WITHOUT_SHARED_DATA("deit_tiny/deit_tiny_patch16_224.safetensors");
   const auto checkpoint =
