@@ -140,7 +140,7 @@ std::optional<Doubt> doubt_about_heads(const Checkpoint& checkpoint, bool said) 
                              g.heads, g.width, g.mlp_width),
                  how_to_say_heads(g.heads)};
   }
-  if (own.count == g.heads) return std::nullopt;
+  if (own.count == 0 || own.count == g.heads) return std::nullopt;
   return Doubt{
       own.origin == HeadsOrigin::config
           ? fmt::format("taken with {} attention heads, but its config.json says {}", g.heads, own.count)

@@ -25,7 +25,7 @@ enum class HeadsOrigin {
 };
 struct OwnHeads {
   HeadsOrigin origin = HeadsOrigin::config;
-  std::size_t count = 0;  // 0: not even a guess
+  std::size_t count = 0;  // 0: none, not even a guess
 };
 
 struct CheckpointLayout {
