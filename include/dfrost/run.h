@@ -56,6 +56,7 @@ class Observer {
  public:
   virtual ~Observer() = default;
   virtual void on_note(const std::string& /*text*/) {}  // for people: what was decided or skipped
+  virtual void on_warning(const std::string& /*what*/, const std::string& /*hint*/) {}  // what may be wrong
   virtual void on_ready(const RunStart& /*start*/) {}
   virtual void on_progress(const Progress& /*progress*/) {}
   virtual void on_round(const Round& /*round*/) {}

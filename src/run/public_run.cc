@@ -23,6 +23,9 @@ class PublicWatcher final : public RunObserver {
       : observer_(observer), folder_(std::move(folder)) {}
 
   void on_note(const std::string& text) override { observer_.on_note(text); }
+  void on_warning(const std::string& what, const std::string& hint) override {
+    observer_.on_warning(what, hint);
+  }
   void on_ready(const RunConfig& config, const Simulation& federation, const Backbone& backbone) override {
     const Corpus& corpus = federation.corpus();
     observer_.on_ready({.folder = folder_,

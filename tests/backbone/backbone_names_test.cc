@@ -63,6 +63,12 @@ TEST_F(BackboneNames, AreNotPathsAndNotMadeUp) {
   test::expect_error(ErrorCode::not_found, "there is no backbone 'hail'", [] { load_backbone("hail"); });
 }
 
+TEST(BackboneName, HasNeitherSlashNorDot) {
+  EXPECT_TRUE(is_backbone_name("deit-tiny"));
+  EXPECT_FALSE(is_backbone_name("models/deit"));
+  EXPECT_FALSE(is_backbone_name("deit.safetensors"));
+}
+
 TEST(FrostMini, ComesByItsNameWithItsPreprocessing) {
   add_backbone_folder(fs::path(DFROST_SOURCE_DIR) / "share/dfrost/backbones");
   const auto backbone = load_backbone("frost-mini", {.training = false});

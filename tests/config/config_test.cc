@@ -150,11 +150,5 @@ TEST(RunConfig, HandsTheSeedAndTheDataFolderToThePool) {
   EXPECT_EQ(config.corpus().train_per_domain, 20'000u);
 }
 
-TEST(RunConfig, ANameOfABackboneHasNeitherSlashNorDot) {
-  EXPECT_TRUE(is_backbone_name("deit-tiny"));
-  EXPECT_FALSE(is_backbone_name("models/deit"));
-  EXPECT_FALSE(is_backbone_name("deit.safetensors"));
-}
-
 }  // namespace
 }  // namespace dfrost
