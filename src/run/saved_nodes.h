@@ -5,6 +5,7 @@
 
 #include "records/savepoint_file.h"
 #include "run/node.h"
+#include "train/local_update.h"
 
 namespace dfrost {
 

@@ -4,6 +4,7 @@
     watch.py DFROST real SHARED_DATA  a real run, killed and resumed: viewers end with what its records hold, and the
                                       command that it shows makes the same again
 """
+import glob
 import http.client
 import json
 import os
@@ -13,6 +14,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 
 PATIENCE = 120  # seconds for anything; a busy machine is no failure
 
@@ -80,6 +82,11 @@ class Viewer:
 
     def wait_for(self, rounds):
         while self.document is None or self.rounds() != rounds:
+            self.take_event()
+
+    def wait_for_a_round(self):
+        """The first that is seen; a server that looks seldom, or a fast run, may show several at once."""
+        while self.document is None or not self.rounds():
             self.take_event()
 
 
@@ -191,7 +198,7 @@ def written():
 CONFIG = """
 [run]
 name = "live"
-rounds = 3
+rounds = 8
 [backbone]
 path = "{data}/deit_tiny/deit_tiny_patch16_224.safetensors"
 precision = "fp32"
@@ -225,11 +232,13 @@ def real():
     watch = Watch(run)
     viewer = Viewer(watch.port)
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    viewer.wait_for([1])
+    viewer.wait_for_a_round()
+    while not glob.glob(os.path.join(run, "checkpoints", "*.safetensors")):
+        time.sleep(0.01)  # it comes right behind the record
     process.kill()
     process.wait()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    viewer.wait_for([1, 2, 3])
+    viewer.wait_for(list(range(1, 9)))
     assert process.wait(PATIENCE) == 0
     with open(os.path.join(run, "metrics.jsonl")) as file:
         assert viewer.document["runs"][0]["rounds"] == [json.loads(line) for line in file]
@@ -243,7 +252,8 @@ def real():
     assert os.path.exists(os.path.join(run, "report.html"))
     watch.stop()
     about = late.document["runs"][0]["about"]
-    assert [resumption["after_round"] for resumption in about["resumed"]] == [1]
+    resumed_after, = [resumption["after_round"] for resumption in about["resumed"]]
+    assert 1 <= resumed_after < 8, resumed_after
     makes_the_same_again(about)
     makes_the_same_again({"command": f"dfrost run {run}-first/config.toml --runs {os.path.dirname(run)}",
                           "working_folder": "/"})
