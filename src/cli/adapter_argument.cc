@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "adapter/adapter_use.h"
 #include "base/quote.h"
 #include "cli/backbone_path.h"
 #include "cli/command.h"
 #include "config/toml_file.h"
 #include "dfrost/error.h"
-#include "adapter/adapter_use.h"
 #include "records/run_folder.h"
 
 namespace dfrost::cli {
@@ -42,6 +42,12 @@ AdapterArgument find_adapters(const std::string& run_or_adapter) {
                   ? "they are written when the run ends: go on with it by --resume"
                   : "give the folder of a run, runs/NAME, or an adapter file")
       .at(folder.string());
+}
+
+StoredAdapter read_adapter_of(const fs::path& file) {
+  auto adapter = read_adapter(file);
+  if (!adapter.has_checksum) tell_warning(fmt::format("{}: {}", file.string(), kNoChecksum), kNoChecksumHint);
+  return adapter;
 }
 
 fs::path find_backbone_of(const AdapterArgument& argument, const AdapterCard& card,

@@ -47,7 +47,7 @@ struct RoundRecord {
   // Mean over the clients that trained and did not diverge, of their last epoch; NaN where none did.
   double train_loss = std::numeric_limits<double>::quiet_NaN();
   std::size_t images = 0;                      // seen by all clients in training
-  std::size_t diverged_clients = 0;            // whose update was not finite: they keep the state they had
+  std::size_t diverged_clients = 0;            // whose update was not finite: they go back
   std::optional<EvaluationRecord> evaluation;  // in rounds that evaluate
   double consensus_error = 0;                  // (1/M) Σ W₂²(μ_u, μ_avg)
   double consensus_error_total = 0;            // Σ, as the paper plots
@@ -113,10 +113,11 @@ inline constexpr Figure kFigures[] = {
            "Seen in training by all clients, each once per epoch, or as far as train.max_steps lets them "
            "come.")
         .in_summary(Summary::total),
-    figure(
-        "diverged_clients", "Diverged clients", "clients", Form::whole, Better::lower,
-        figure_of::round<&RoundRecord::diverged_clients>,
-        "Clients whose update was not finite; they kept the state they had, that of a kept optimizer too."),
+    figure("diverged_clients", "Diverged clients", "clients", Form::whole, Better::lower,
+           figure_of::round<&RoundRecord::diverged_clients>,
+           "Clients whose update was not finite, or larger than a message may be; they went back to the "
+           "state of "
+           "before their last merge, and to that of a kept optimizer."),
     figure("consensus_error", "Consensus error", "W₂²", Form::significant, Better::lower,
            figure_of::round<&RoundRecord::consensus_error>,
            "W₂² of the clients' prompts to the network's barycenter, mean. Falling: they come to agree.")

@@ -46,7 +46,7 @@ RoundPlanner::RoundPlanner(const PlanOptions& options, std::size_t clients, Seed
   if (options.gathering != Gathering::nobody) options.faults.validate(clients);
 }
 
-RoundNetwork RoundPlanner::draw(std::uint64_t round) const {
+RoundNetwork RoundPlanner::network(std::uint64_t round) const {
   switch (options_.gathering) {
     case Gathering::nobody: return silence(clients());
     case Gathering::peers: return draw_round(topology_, options_.faults, round);
@@ -61,7 +61,7 @@ std::uint64_t RoundPlanner::rounds_ahead() const {
 }
 
 RoundPlan RoundPlanner::plan(std::uint64_t round) const {
-  auto network = draw(round);
+  auto network = this->network(round);
   MixingMatrix mixing(network.graph);
   // A little above the bound counts as below it: on an even ring the least eigenvalue is the bound of D²
   // itself, and rounding must not decide what peers with different CPUs do.

@@ -49,6 +49,8 @@ class RoundPlanner {
   RoundPlanner(const PlanOptions& options, std::size_t clients, Seed seed);
 
   RoundPlan plan(std::uint64_t round) const;
+  // The part of it that says who talks to whom.
+  RoundNetwork network(std::uint64_t round) const;
 
   std::size_t clients() const { return topology_.clients(); }
   std::size_t nodes() const { return clients() + (options_.gathering == Gathering::star ? 1 : 0); }
@@ -57,8 +59,6 @@ class RoundPlanner {
   std::uint64_t rounds_ahead() const;
 
  private:
-  RoundNetwork draw(std::uint64_t round) const;
-
   PlanOptions options_;
   Topology topology_;
 };

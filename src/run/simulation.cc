@@ -10,6 +10,7 @@
 #include "measure/evaluation.h"
 #include "measure/mixing_factor.h"
 #include "merge/merge_kinds.h"
+#include "run/mailbox_rules.h"
 #include "run/pool_keys.h"
 #include "run/progress_counter.h"
 #include "run/round_tally.h"
@@ -43,6 +44,22 @@ Node make_node(const RunConfig& config, const Geometry& geometry, std::size_t cl
   node.adapter.validate(geometry);
   node.state = make_client_state(node.adapter, geometry, config.run.seed, id);
   return node;
+}
+
+// Clients, then a server where there is one.
+std::vector<Node> make_nodes(const RunConfig& config, const Method& method, const RoundPlanner& planner,
+                             const Geometry& geometry, std::size_t classes) {
+  std::vector<Node> nodes;
+  std::size_t most = 0;
+  for (std::size_t u = 0; u < planner.nodes(); ++u) {
+    const bool is_client = u < planner.clients();
+    const auto prompts = config.prompts_of(is_client ? u : 0);
+    nodes.push_back(make_node(config, geometry, classes, static_cast<ClientId>(u), prompts));
+    nodes.back().role = is_client ? NodeRole::client : NodeRole::server;
+    most = std::max(most, prompts.held());
+  }
+  for (Node& node : nodes) node.most_prompts = most * method.prompt_growth;
+  return nodes;
 }
 
 // Every part but prompts and keys becomes the clients' mean, summed in double in the order of the clients.
@@ -97,22 +114,16 @@ Simulation::Simulation(const RunConfig& config, Method method, const Backbone& b
       planner_(method_.network, partition_.clients.size(), config.run.seed),
       run_id_(run_id(config, backbone.precision())),
       viewed_(viewed_clients(partition_, corpus_, config.diagnostics.merge_views)),
-      exchanges_(planner_.nodes(), {.rounds_ahead = planner_.rounds_ahead(),
-                                    .phases_per_round = static_cast<std::uint32_t>(method_.phases.size())}),
+      nodes_(make_nodes(config, method_, planner_, backbone.geometry(), corpus_.classes())),
+      network_model_(make_node(config, backbone.geometry(), corpus_.classes(), 0, config.prompts)),
+      exchanges_(planner_.nodes(), mailbox_options(method_, planner_, nodes_)),
       threads_(config.run.threads) {
-  const Geometry& geometry = backbone.geometry();
-  const std::size_t clients = partition_.clients.size();
-  samples_.reserve(clients);  // equipment points to them
-  for (std::size_t u = 0; u < planner_.nodes(); ++u) {
-    const bool is_client = u < clients;
-    const auto id = static_cast<ClientId>(u);
-    nodes_.push_back(
-        make_node(config, geometry, corpus_.classes(), id, config.prompts_of(is_client ? u : 0)));
-    if (is_client) samples_.emplace_back(train_samples_, partition_.clients[u]);
-    nodes_.back().role = is_client ? NodeRole::client : NodeRole::server;
-    equipment_.push_back({is_client ? &samples_.back() : nullptr, &exchanges_.exchange_of(id)});
+  samples_.reserve(partition_.clients.size());  // equipment points to them
+  for (const Node& node : nodes_) {
+    const bool is_client = node.role == NodeRole::client;
+    if (is_client) samples_.emplace_back(train_samples_, partition_.clients[node.id]);
+    equipment_.push_back({is_client ? &samples_.back() : nullptr, &exchanges_.exchange_of(node.id)});
   }
-  network_model_ = make_node(config, geometry, corpus_.classes(), 0, config.prompts);
   workspaces_.reserve(threads_.size());
   for (std::size_t t = 0; t < threads_.size(); ++t) workspaces_.emplace_back(backbone);
 }

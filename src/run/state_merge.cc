@@ -72,6 +72,21 @@ void note_prompts_before(Node& node) {
   noted.values.assign(prompts.data(), prompts.data() + prompts.rows() * prompts.cols());
 }
 
+void keep_last_good(Node& node, const Inbox& inbox) {
+  const std::string name(kLastGood);
+  if (inbox.messages.empty()) {
+    node.memory.erase(name);
+  } else {
+    node.memory.insert_or_assign(name, NodeTensor{{node.state.values.size()}, node.state.values});
+  }
+}
+
+void return_to_last_good(Node& node, std::vector<float> before) {
+  const auto good = node.memory.find(kLastGood);
+  const bool fits = good != node.memory.end() && good->second.values.size() == before.size();
+  node.state.values = fits ? good->second.values : std::move(before);
+}
+
 std::vector<Letter> letters_of_state(const Node& node, const RoundPlan& plan) {
   const auto neighbours = plan.mixing.graph().neighbours(node.id);
   if (neighbours.empty()) return {};
@@ -82,7 +97,9 @@ std::vector<TensorPattern> patterns_of_state(const Node& node) {
   std::vector<TensorPattern> patterns;
   for (const auto& part : node.state.layout.parts()) {
     patterns.push_back({part.name, part.shape});
-    if (part.name == kPromptPart) patterns.back().shape.front() = 0;
+    if (part.name != kPromptPart) continue;
+    patterns.back().shape.front() = 0;
+    patterns.back().most = node.most_prompts;
   }
   return patterns;
 }

@@ -16,6 +16,14 @@ namespace dfrost {
 inline constexpr std::string_view kPromptsBefore = "prompts before";
 void note_prompts_before(Node& node);
 
+// In the memory: the state of before the last merge, which training had borne out. Where it diverges from
+// what a merge made, what came from others may be why: the client goes back to what it had before it took it
+// in. Nothing is kept of a round without a merge, since then the state itself is that.
+inline constexpr std::string_view kLastGood = "last good state";
+void keep_last_good(Node& node, const Inbox& inbox);
+// `before`: what the round began with, where there is nothing further back.
+void return_to_last_good(Node& node, std::vector<float> before);
+
 // The whole state, to all neighbours.
 std::vector<Letter> letters_of_state(const Node& node, const RoundPlan& plan);
 // A state such as the node's own; only the number of prompts may be another.

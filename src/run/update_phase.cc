@@ -11,13 +11,13 @@ void UpdatePhase::work(Node& node, const RoundPlan& plan, Workplace place, NodeR
   const auto optimizer_before = node.state.optimizer;  // empty where it starts fresh
   const auto summary = local_update(node.adapter, node.state, *place.samples, train_,
                                     {seed_, node.id, plan.round}, place.workspace);
-  // What is not a number would spread to every neighbour.
-  if (!summary.finite) {
-    node.state.values = before;
+  // What is not a number would spread to every neighbour, and what is too large for one be refused by all.
+  const bool diverged = !summary.finite || !may_be_sent(node.state.values);
+  if (diverged) {
+    return_to_last_good(node, before);
     node.state.optimizer = optimizer_before;
   }
-  report.train = {summary.epoch_loss.empty() ? 0 : summary.epoch_loss.back(), summary.images,
-                  !summary.finite};
+  report.train = {summary.epoch_loss.empty() ? 0 : summary.epoch_loss.back(), summary.images, diverged};
 }
 
 std::vector<Letter> UpdatePhase::letters(const Node& node, const RoundPlan& plan) const {
@@ -27,6 +27,7 @@ std::vector<Letter> UpdatePhase::letters(const Node& node, const RoundPlan& plan
 std::vector<TensorPattern> UpdatePhase::expected(const Node& node) const { return patterns_of_state(node); }
 
 void UpdatePhase::absorb(Node& node, const Inbox& inbox, const RoundPlan& plan, NodeReport& report) const {
+  keep_last_good(node, inbox);
   report.merge = merge_states(node, inbox, merge_, seed_, plan);
 }
 
