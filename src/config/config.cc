@@ -143,7 +143,14 @@ std::string_view to_string(SenderWeights weights) {
   return weights == SenderWeights::equal ? "equal" : "mixing";
 }
 
-std::string_view to_string(HeadMerge merge) { return merge == HeadMerge::average ? "average" : "own"; }
+std::string_view to_string(HeadMerge merge) {
+  switch (merge) {
+    case HeadMerge::average: return "average";
+    case HeadMerge::own: return "own";
+    case HeadMerge::class_mass: return "class-mass";
+  }
+  return "unknown";
+}
 
 void RunConfig::validate() const {
   for (const auto& key : config_keys()) {

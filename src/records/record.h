@@ -42,6 +42,12 @@ struct RoundGraph {
   std::vector<ClientId> absent;
 };
 
+// How many pictures stand behind the rows of heads (merge.head = "class-mass").
+struct ClassMassRecord {
+  double spread = 0;  // over clients: 1/M where one has all of a class's mass, 1 where all have as much
+  std::vector<double> total;  // of each class, over all clients
+};
+
 struct RoundRecord {
   std::size_t round = 0;  // from 1
   // Mean over the clients that trained and did not diverge, of their last epoch; NaN where none did.
@@ -67,6 +73,7 @@ struct RoundRecord {
   std::size_t refused_messages = 0;
   std::size_t missing_messages = 0;
   std::optional<TheoryRecord> theory;
+  std::optional<ClassMassRecord> class_mass;
   std::vector<MergeView> merge_views;  // of chosen clients, in rounds that evaluate; lines of merges.jsonl
   StageSeconds seconds;
 };
@@ -97,6 +104,11 @@ template <auto field>
 std::optional<double> theory(const RoundRecord& record) {
   if (!record.theory) return std::nullopt;
   return static_cast<double>((*record.theory).*field);
+}
+
+inline std::optional<double> mass_spread(const RoundRecord& record) {
+  if (!record.class_mass) return std::nullopt;
+  return record.class_mass->spread;
 }
 
 }  // namespace figure_of
@@ -282,6 +294,14 @@ inline constexpr Figure kFigures[] = {
            "The smallest step of a merge over what the theorem allows, the largest of the round; below 1 "
            "where it holds.")
         .in_events("theory/largest_ratio"),
+    figure(
+        "class_mass.spread", "Spread of class mass", "share", Form::share, Better::neither,
+        figure_of::mass_spread,
+        "How evenly the clients have mass of a class, mean over classes, with merge.head = class-mass: 100 "
+        "% where all have as much, one client's share where one has all.")
+        .in_events("merge/class_mass_spread")
+        .in_summary(Summary::last)
+        .drawn(Chart::zero_to_one),
 };
 
 // A figure for people, in a format such as "{:.4f}"; "-" where there is none (NaN).

@@ -4,6 +4,7 @@
 
 #include "base/finite.h"
 #include "kernels/vector_ops.h"
+#include "run/class_mass.h"
 #include "run/state_merge.h"
 
 namespace dfrost {
@@ -24,11 +25,14 @@ std::vector<Letter> GradientPhase::letters(const Node& node, const RoundPlan& pl
   return letters_of_state(node, plan);
 }
 
-std::vector<TensorPattern> GradientPhase::expected(const Node& node) const { return patterns_of_state(node); }
+std::vector<TensorPattern> GradientPhase::expected(const Node& node) const {
+  return patterns_of_state(node, merge_.head);
+}
 
 std::vector<float> GradientPhase::differentiate(Node& node, const RoundPlan& plan, Workplace place,
                                                 NodeReport& report) const {
   note_prompts_before(node);
+  if (merge_.head == HeadMerge::class_mass) refresh_mass(node, place.samples, merge_.mass, seed_);
   std::vector<float> gradient(node.state.values.size(), 0.0f);
   if (place.samples == nullptr || place.samples->size() == 0) return gradient;
   const auto summary = local_gradient(node.adapter, node.state, *place.samples, gradient_,

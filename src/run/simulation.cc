@@ -10,6 +10,7 @@
 #include "measure/evaluation.h"
 #include "measure/mixing_factor.h"
 #include "merge/merge_kinds.h"
+#include "run/class_mass.h"
 #include "run/mailbox_rules.h"
 #include "run/pool_keys.h"
 #include "run/progress_counter.h"
@@ -210,7 +211,15 @@ void Simulation::measure(RoundRecord& record) {
   record.consensus_error_total = consensus.total;
   std::ranges::copy(consensus.barycenter, model.prompts().data());
   average_all_but_prompts(clients(), model);
+  if (by_class_mass()) {
+    average_class_rows(clients(), config_.merge.mass, network_model_);
+    record.class_mass = tally_class_mass(clients());
+  }
   if (model.layout.contains(kKeysPart)) average_keys_of(clients(), threads_, model);
+}
+
+bool Simulation::by_class_mass() const {
+  return config_.merge.head == HeadMerge::class_mass && config_.method.cooperation == Cooperation::peers;
 }
 
 bool Simulation::is_evaluated(std::size_t round) const {

@@ -60,6 +60,7 @@ class Simulation {
   void record_exchange(RoundOutcome& outcome, const ExchangeCounts& before, RoundRecord& record);
   void measure(RoundRecord& record);
   EvaluationRecord evaluate_all(const RoundProgressCallback& progress);
+  bool by_class_mass() const;
   bool is_evaluated(std::size_t round) const;
   ExchangeCounts sent_by_all();
 

@@ -1,11 +1,13 @@
 #include "run/update_phase.h"
 
+#include "run/class_mass.h"
 #include "run/state_merge.h"
 
 namespace dfrost {
 
 void UpdatePhase::work(Node& node, const RoundPlan& plan, Workplace place, NodeReport& report) const {
   note_prompts_before(node);
+  if (merge_.head == HeadMerge::class_mass) refresh_mass(node, place.samples, merge_.mass, seed_);
   if (place.samples == nullptr || place.samples->size() == 0) return;
   const auto before = node.state.values;
   const auto optimizer_before = node.state.optimizer;  // empty where it starts fresh
@@ -24,7 +26,9 @@ std::vector<Letter> UpdatePhase::letters(const Node& node, const RoundPlan& plan
   return letters_of_state(node, plan);
 }
 
-std::vector<TensorPattern> UpdatePhase::expected(const Node& node) const { return patterns_of_state(node); }
+std::vector<TensorPattern> UpdatePhase::expected(const Node& node) const {
+  return patterns_of_state(node, merge_.head);
+}
 
 void UpdatePhase::absorb(Node& node, const Inbox& inbox, const RoundPlan& plan, NodeReport& report) const {
   keep_last_good(node, inbox);
