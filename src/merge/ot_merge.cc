@@ -124,11 +124,15 @@ class OtMerge {
   // Equal prompts stay equal. Left to itself, rounding would part them, differently in either form, and steps
   // at a small ε would make as much of that as of a true difference.
   void find_twins() {
+    // Sums that equal prompts share and others hardly ever: rows of zeros need not be walked pair by pair.
+    std::vector<double> marks(prompts_);
     for (std::size_t i = 0; i < prompts_; ++i) {
+      const auto weights = std::as_const(position_.weights).row(i);
+      for (std::size_t k = 0; k < weights.size(); ++k) marks[i] += weights[k] * static_cast<double>(k + 1);
       twin_[i] = i;
       for (std::size_t j = 0; j < i && twin_[i] == i; ++j) {
-        if (twin_[j] == j && position_.scale[j] == position_.scale[i] &&
-            std::ranges::equal(position_.weights.row(j), position_.weights.row(i)))
+        if (marks[j] == marks[i] && twin_[j] == j && position_.scale[j] == position_.scale[i] &&
+            std::ranges::equal(position_.weights.row(j), weights))
           twin_[i] = j;
       }
     }

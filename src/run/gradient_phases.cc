@@ -5,6 +5,7 @@
 #include "base/finite.h"
 #include "kernels/vector_ops.h"
 #include "run/class_mass.h"
+#include "run/moments_phase.h"
 #include "run/state_merge.h"
 
 namespace dfrost {
@@ -35,8 +36,13 @@ std::vector<float> GradientPhase::differentiate(Node& node, const RoundPlan& pla
   if (merge_.head == HeadMerge::class_mass) refresh_mass(node, place.samples, merge_.mass, seed_);
   std::vector<float> gradient(node.state.values.size(), 0.0f);
   if (place.samples == nullptr || place.samples->size() == 0) return gradient;
-  const auto summary = local_gradient(node.adapter, node.state, *place.samples, gradient_,
-                                      {seed_, node.id, plan.round}, place.workspace, gradient);
+  const auto summary = [&] {
+    const FramedHead framed(node, place.workspace);
+    const auto all = local_gradient(node.adapter, node.state, *place.samples, gradient_,
+                                    {seed_, node.id, plan.round}, place.workspace, gradient);
+    framed.turn_back(gradient);
+    return all;
+  }();
   const bool finite = all_finite(gradient);
   report.train = {summary.loss, summary.images, !finite};
   if (finite) return gradient;

@@ -45,13 +45,16 @@ class NeighbourLists {
 MailboxOptions mailbox_options(const Method& method, const RoundPlanner& planner,
                                std::span<const Node> nodes) {
   MailboxOptions options{.rounds_ahead = planner.rounds_ahead(),
-                         .phases_per_round = static_cast<std::uint32_t>(method.phases.size())};
+                         .phases_per_round = static_cast<std::uint32_t>(
+                             std::max(method.phases.size(), method.preparation.size()))};
   std::size_t longest = 0;
-  for (const auto& phase : method.phases) {
-    for (const auto& node : nodes) {
-      const auto bytes = longest_message_bytes(phase->expected(node));
-      if (!bytes) return options;
-      longest = std::max(longest, *bytes);
+  for (const auto* phases : {&method.phases, &method.preparation}) {
+    for (const auto& phase : *phases) {
+      for (const auto& node : nodes) {
+        const auto bytes = longest_message_bytes(phase->expected(node));
+        if (!bytes) return options;
+        longest = std::max(longest, *bytes);
+      }
     }
   }
   if (longest > 0) options.message_limit_bytes = std::min(options.message_limit_bytes, longest);

@@ -47,10 +47,12 @@ RoundPlanner::RoundPlanner(const PlanOptions& options, std::size_t clients, Seed
 }
 
 RoundNetwork RoundPlanner::network(std::uint64_t round) const {
+  FaultOptions faults = options_.faults;
+  if (round == 0) faults.active_clients = 0;
   switch (options_.gathering) {
     case Gathering::nobody: return silence(clients());
-    case Gathering::peers: return draw_round(topology_, options_.faults, round);
-    case Gathering::star: return star(clients(), options_.faults, topology_.seed(), round);
+    case Gathering::peers: return draw_round(topology_, faults, round);
+    case Gathering::star: return star(clients(), faults, topology_.seed(), round);
   }
   return silence(clients());
 }
@@ -59,6 +61,8 @@ RoundNetwork RoundPlanner::network(std::uint64_t round) const {
 std::uint64_t RoundPlanner::rounds_ahead() const {
   return options_.gathering == Gathering::peers ? dfrost::rounds_ahead(topology_, options_.faults) : 1;
 }
+
+RoundPlan RoundPlanner::plan_preparation() const { return plan(0); }
 
 RoundPlan RoundPlanner::plan(std::uint64_t round) const {
   auto network = this->network(round);

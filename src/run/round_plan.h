@@ -49,7 +49,9 @@ class RoundPlanner {
   RoundPlanner(const PlanOptions& options, std::size_t clients, Seed seed);
 
   RoundPlan plan(std::uint64_t round) const;
-  // The part of it that says who talks to whom.
+  // What comes before the first round: as a round 0 in which nobody is absent.
+  RoundPlan plan_preparation() const;
+  // The part of a plan that says who talks to whom.
   RoundNetwork network(std::uint64_t round) const;
 
   std::size_t clients() const { return topology_.clients(); }

@@ -136,13 +136,14 @@ RoundPlan Simulation::plan_round() const {
 }
 
 RoundRecord Simulation::run_round(const RoundProgressCallback& progress) {
-  ++round_;
   RoundRecord record;
+  const ExchangeCounts before = sent_by_all();
+  if (round_ == 0) prepare(record, progress);
+  ++round_;
   record.round = round_;
   const auto plan = plan_round();
   tally_network(plan.network, record);
   record_mixing(plan, record);
-  const ExchangeCounts before = sent_by_all();
   auto outcome = dfrost::run_round(method_, plan, run_id_, {nodes_, equipment_, threads_, workspaces_},
                                    no_patience, progress);
   record_exchange(outcome, before, record);
@@ -155,6 +156,15 @@ RoundRecord Simulation::run_round(const RoundProgressCallback& progress) {
     record.seconds.evaluate = evaluating.seconds();
   }
   return record;
+}
+
+// Counts as a part of the first round.
+void Simulation::prepare(RoundRecord& record, const RoundProgressCallback& progress) {
+  if (method_.preparation.empty()) return;
+  const auto outcome = run_preparation(method_, planner_.plan_preparation(), run_id_,
+                                       {nodes_, equipment_, threads_, workspaces_}, no_patience, progress);
+  record.seconds.train = outcome.work_seconds;
+  record.seconds.exchange = outcome.send_seconds + outcome.absorb_seconds;
 }
 
 RoundRecord Simulation::score_untrained(const RoundProgressCallback& progress) {
@@ -176,13 +186,13 @@ void Simulation::record_mixing(const RoundPlan& plan, RoundRecord& record) const
     const MixingMatrix active(plan.network.graph_of_active());
     record.active_mixing_factor = mixing_factor(plan.lazy_mixing ? active.lazy() : active);
   }
-  record.seconds.measure = measuring.seconds();
+  record.seconds.measure += measuring.seconds();
 }
 
 void Simulation::record_exchange(RoundOutcome& outcome, const ExchangeCounts& before, RoundRecord& record) {
   tally_training(outcome.nodes, record);
-  record.seconds.train = outcome.work_seconds;
-  record.seconds.exchange = outcome.send_seconds;
+  record.seconds.train += outcome.work_seconds;
+  record.seconds.exchange += outcome.send_seconds;
   tally_exchange(outcome.nodes, outcome.absorb_seconds, record);
   const ExchangeCounts after = sent_by_all();
   record.sent_bytes = after.sent_bytes - before.sent_bytes;

@@ -56,6 +56,7 @@ class Simulation {
 
  private:
   RoundPlan plan_round() const;
+  void prepare(RoundRecord& record, const RoundProgressCallback& progress);
   void record_mixing(const RoundPlan& plan, RoundRecord& record) const;
   void record_exchange(RoundOutcome& outcome, const ExchangeCounts& before, RoundRecord& record);
   void measure(RoundRecord& record);

@@ -1,6 +1,7 @@
 #include "run/update_phase.h"
 
 #include "run/class_mass.h"
+#include "run/moments_phase.h"
 #include "run/state_merge.h"
 
 namespace dfrost {
@@ -11,8 +12,7 @@ void UpdatePhase::work(Node& node, const RoundPlan& plan, Workplace place, NodeR
   if (place.samples == nullptr || place.samples->size() == 0) return;
   const auto before = node.state.values;
   const auto optimizer_before = node.state.optimizer;  // empty where it starts fresh
-  const auto summary = local_update(node.adapter, node.state, *place.samples, train_,
-                                    {seed_, node.id, plan.round}, place.workspace);
+  const auto summary = train(node, plan, place);
   // What is not a number would spread to every neighbour, and what is too large for one be refused by all.
   const bool diverged = !summary.finite || !may_be_sent(node.state.values);
   if (diverged) {
@@ -20,6 +20,12 @@ void UpdatePhase::work(Node& node, const RoundPlan& plan, Workplace place, NodeR
     node.state.optimizer = optimizer_before;
   }
   report.train = {summary.epoch_loss.empty() ? 0 : summary.epoch_loss.back(), summary.images, diverged};
+}
+
+LocalUpdateSummary UpdatePhase::train(Node& node, const RoundPlan& plan, Workplace place) const {
+  const FramedHead framed(node, place.workspace);
+  return local_update(node.adapter, node.state, *place.samples, train_, {seed_, node.id, plan.round},
+                      place.workspace);
 }
 
 std::vector<Letter> UpdatePhase::letters(const Node& node, const RoundPlan& plan) const {
