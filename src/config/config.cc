@@ -192,6 +192,12 @@ PromptOptions RunConfig::prompts_of(std::size_t client) const {
   return own;
 }
 
+std::size_t RunConfig::most_prompts() const {
+  std::size_t most = prompts.counts.empty() ? prompts.held() : 0;
+  for (std::size_t u = 0; u < prompts.counts.size(); ++u) most = std::max(most, prompts_of(u).held());
+  return most;
+}
+
 CorpusOptions RunConfig::corpus() const {
   CorpusOptions options;
   options.domains = data.domains;

@@ -148,6 +148,8 @@ struct RunConfig {
   std::optional<std::size_t> clients() const;
   // What client u holds: its own number of prompts.
   PromptOptions prompts_of(std::size_t client) const;
+  // The most that any client holds.
+  std::size_t most_prompts() const;
   // [data] with the run's seed and the data folder filled in.
   CorpusOptions corpus() const;
 };

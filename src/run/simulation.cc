@@ -44,6 +44,7 @@ Node make_node(const RunConfig& config, const Geometry& geometry, std::size_t cl
   node.adapter.head.classes = classes;
   node.adapter.validate(geometry);
   node.state = make_client_state(node.adapter, geometry, config.run.seed, id);
+  node.most_prompts = config.most_prompts();
   return node;
 }
 
@@ -51,15 +52,13 @@ Node make_node(const RunConfig& config, const Geometry& geometry, std::size_t cl
 std::vector<Node> make_nodes(const RunConfig& config, const Method& method, const RoundPlanner& planner,
                              const Geometry& geometry, std::size_t classes) {
   std::vector<Node> nodes;
-  std::size_t most = 0;
   for (std::size_t u = 0; u < planner.nodes(); ++u) {
     const bool is_client = u < planner.clients();
     const auto prompts = config.prompts_of(is_client ? u : 0);
     nodes.push_back(make_node(config, geometry, classes, static_cast<ClientId>(u), prompts));
     nodes.back().role = is_client ? NodeRole::client : NodeRole::server;
-    most = std::max(most, prompts.held());
+    nodes.back().most_prompts *= method.prompt_growth;
   }
-  for (Node& node : nodes) node.most_prompts = most * method.prompt_growth;
   return nodes;
 }
 
