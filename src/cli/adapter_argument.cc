@@ -44,6 +44,12 @@ AdapterArgument find_adapters(const std::string& run_or_adapter) {
       .at(folder.string());
 }
 
+StoredAdapter read_adapter_of(const fs::path& file) {
+  auto adapter = read_adapter(file);
+  if (!adapter.has_checksum) tell_warning(fmt::format("{}: {}", file.string(), kNoChecksum), kNoChecksumHint);
+  return adapter;
+}
+
 fs::path find_backbone_of(const AdapterArgument& argument, const AdapterCard& card,
                           const std::string& given) {
   if (!given.empty()) return find_backbone(given);

@@ -124,7 +124,7 @@ void tell_notes(const Corpus& corpus) {
 void evaluate_adapters(const EvalArguments& arguments) {
   const auto precision = parse_precision(arguments.precision);
   const auto found = find_adapters(arguments.adapter);
-  const StoredAdapter first = read_adapter(found.file);
+  const StoredAdapter first = read_adapter_of(found.file);
   const auto pictures = pictures_for(arguments, found, first.card);
   const auto checkpoint = open_backbone_of(found, first.card, arguments.backbone);
   ThreadPool threads;
@@ -147,7 +147,7 @@ void evaluate_adapters(const EvalArguments& arguments) {
   };
   std::vector<Scored> scored = {score(first)};
   if (arguments.clients) {
-    for (const auto& file : found.clients) scored.push_back(score(read_adapter(file)));
+    for (const auto& file : found.clients) scored.push_back(score(read_adapter_of(file)));
   }
   if (!arguments.json) return print_table(first.card, scored, corpus);
   auto document = to_json(scored.front(), corpus);

@@ -47,7 +47,7 @@ void predict(const PredictArguments& arguments) {
   if (arguments.top == 0) throw Error(ErrorCode::invalid_argument, "--top must be at least 1");
   const auto precision = parse_precision(arguments.precision);
   const auto found = find_adapters(arguments.adapter);
-  const StoredAdapter adapter = read_adapter(found.file);
+  const StoredAdapter adapter = read_adapter_of(found.file);
   const ClassRange range = arguments.domain.empty() ? ClassRange{0, adapter.card.adapter.head.classes}
                                                     : find_domain(adapter.card, arguments.domain).range();
   const auto checkpoint = open_backbone_of(found, adapter.card, arguments.backbone);

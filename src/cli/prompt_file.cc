@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "adapter/adapter_file.h"
 #include "base/safetensors.h"
 #include "dfrost/error.h"
 
@@ -31,6 +32,11 @@ std::string find_prompts(const Safetensors& content, const std::string& path) {
 
 PromptFile read_prompt_file(const std::string& path) {
   const SafetensorsFile file(path);
+  if (is_undamaged(file.content()) == false) {
+    throw Error(ErrorCode::data_loss, "the adapter is damaged: its checksum is not that of its content",
+                "copy it again from the run that it is of")
+        .at(path);
+  }
   const std::string tensor_name = find_prompts(file.content(), path);
   const auto& tensor = file.content().at(tensor_name);
   if (tensor.shape.size() != 2 || tensor.elements() == 0) {

@@ -143,7 +143,14 @@ std::string_view to_string(SenderWeights weights) {
   return weights == SenderWeights::equal ? "equal" : "mixing";
 }
 
-std::string_view to_string(HeadMerge merge) { return merge == HeadMerge::average ? "average" : "own"; }
+std::string_view to_string(HeadMerge merge) {
+  switch (merge) {
+    case HeadMerge::average: return "average";
+    case HeadMerge::own: return "own";
+    case HeadMerge::class_mass: return "class-mass";
+  }
+  return "unknown";
+}
 
 void RunConfig::validate() const {
   for (const auto& key : config_keys()) {
@@ -183,6 +190,12 @@ PromptOptions RunConfig::prompts_of(std::size_t client) const {
   PromptOptions own = prompts;
   if (!prompts.counts.empty()) own.count = prompts.counts[client % prompts.counts.size()];
   return own;
+}
+
+std::size_t RunConfig::most_prompts() const {
+  std::size_t most = prompts.counts.empty() ? prompts.held() : 0;
+  for (std::size_t u = 0; u < prompts.counts.size(); ++u) most = std::max(most, prompts_of(u).held());
+  return most;
 }
 
 CorpusOptions RunConfig::corpus() const {

@@ -95,12 +95,26 @@ std::string_view to_string(SenderWeights weights);
 enum class HeadMerge {
   average,  // by the mixing matrix, as all methods of the paper do
   own,      // every client keeps its own
+  // The last layer row by row: a class weighs as many pictures as stand behind it at each sender, by the
+  // mixing matrix; all other layers as `average`.
+  class_mass,
 };
 std::string_view to_string(HeadMerge merge);
+
+// HeadMerge::class_mass: how many pictures stand behind a row. A client's own count, or what is left of what
+// reached it from others, whichever is more.
+struct MassOptions {
+  double decay = 1;          // what is left of it from round to round
+  double power = 1;          // it weighs (floor + mass)^power; 0: all alike
+  double floor = 0;          // pictures that everybody is taken to have of every class
+  std::size_t rounding = 1;  // own counts are told as the nearest multiple
+  double noise = 0;          // scale of the Laplace noise that is added to own counts, once
+};
 
 struct MergeSection : MergeOptions {
   SenderWeights weights = SenderWeights::equal;
   HeadMerge head = HeadMerge::average;
+  MassOptions mass = {};
 };
 
 struct DiagnosticsSection {
@@ -134,6 +148,8 @@ struct RunConfig {
   std::optional<std::size_t> clients() const;
   // What client u holds: its own number of prompts.
   PromptOptions prompts_of(std::size_t client) const;
+  // The most that any client holds.
+  std::size_t most_prompts() const;
   // [data] with the run's seed and the data folder filled in.
   CorpusOptions corpus() const;
 };

@@ -48,7 +48,7 @@ struct ExchangeCounts {
   std::uint64_t late = 0;        // of a moment that is over
   std::uint64_t early = 0;       // of a moment too far ahead to keep
   std::uint64_t repeated = 0;    // a second one from the same sender for the same moment; the first is kept
-  std::uint64_t unexpected = 0;  // from a client that is no neighbour at this moment
+  std::uint64_t unexpected = 0;  // from a client that is no neighbour at that moment
   std::uint64_t too_large = 0;   // above the limit
 
   friend bool operator==(const ExchangeCounts&, const ExchangeCounts&) = default;

@@ -6,7 +6,8 @@
 
 namespace dfrost {
 
-Mailbox::Mailbox(std::size_t clients, MailboxOptions options) : options_(options), gone_(clients, false) {}
+Mailbox::Mailbox(std::size_t clients, MailboxOptions options)
+    : options_(std::move(options)), gone_(clients, false) {}
 
 void Mailbox::begin(Moment moment) {
   const std::lock_guard lock(mutex_);
@@ -79,6 +80,8 @@ void Mailbox::keep(ClientId sender, Moment moment, SharedBytes message) {
     ++counts_.late;
   } else if (moment.round - now_.round > options_.rounds_ahead || moment.phase >= options_.phases_per_round) {
     ++counts_.early;
+  } else if (options_.admits && !options_.admits(sender, moment)) {
+    ++counts_.unexpected;
   } else if (const auto [place, is_first] = kept_[moment].try_emplace(sender, std::move(message));
              !is_first) {
     ++counts_.repeated;

@@ -1,13 +1,15 @@
 // What a client's exchange keeps of the messages that come, and what it throws away; the same rules over
 // every wire, which only has to deliver. At most one message is kept per sender and moment, of the moments
-// from now to a few rounds ahead, each below a limit: however peers behave, memory is bounded. Everything
-// that is thrown away is counted; nothing is copied.
+// from now to a few rounds ahead, each below a limit: however peers behave, memory is bounded. The first of a
+// sender is kept: since the wire vouches for the sender, nobody else can come before it. Everything that is
+// thrown away is counted; nothing is copied.
 // Threads: any number of them deliver and mark at once; one, the owner's, begins and receives.
 #pragma once
 
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <span>
@@ -24,6 +26,9 @@ struct MailboxOptions {
   // No round has more; messages of further ones are thrown away.
   std::uint32_t phases_per_round = 16;
   std::size_t message_limit_bytes = std::size_t{1} << 30;
+  // Whether this sender is a neighbour at that moment: where the plan of rounds to come is known, nothing is
+  // kept of others. Asked by whoever delivers, under the mailbox's lock; empty: everybody may be.
+  std::function<bool(ClientId sender, Moment moment)> admits = {};
 };
 
 class Mailbox {

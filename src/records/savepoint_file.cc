@@ -23,6 +23,11 @@ std::string steps_text(const SavedNodes& nodes) {
   return nodes.optimizer_steps.empty() ? "" : nlohmann::json(nodes.optimizer_steps).dump();
 }
 
+// The same of those with prompts at rest; empty where there were none.
+std::string rests_text(const SavedNodes& nodes) {
+  return nodes.optimizer_rests.empty() ? "" : nlohmann::json(nodes.optimizer_rests).dump();
+}
+
 Json tensors_json(const std::vector<SavedTensor>& tensors) {
   Json list = Json::array();
   for (const auto& [name, shape] : tensors) list.push_back({name, shape});
@@ -65,6 +70,7 @@ std::string checksum_of(const Savepoint& savepoint, const std::string& totals) {
     hash.add(std::span(nodes.optimizer_values));
     hash.add(std::span(steps));
   }
+  if (const std::string rests = rests_text(nodes); !rests.empty()) hash.add(std::span(rests));
   return hash.hex();
 }
 
@@ -114,6 +120,8 @@ Savepoint read_savepoint(const fs::path& path) {
     if (file.content().contains("optimizer")) {
       savepoint.nodes.optimizer_values = read_floats(file.content().at("optimizer"), "optimizer");
       nlohmann::json::parse(text("optimizer_steps")).get_to(savepoint.nodes.optimizer_steps);
+      if (file.content().metadata.contains("optimizer_rests"))
+        nlohmann::json::parse(text("optimizer_rests")).get_to(savepoint.nodes.optimizer_rests);
     }
   } catch (const nlohmann::json::exception&) {
     throw Error(ErrorCode::data_loss, "the checkpoint's totals, layouts or steps cannot be read")
@@ -142,6 +150,8 @@ void write_savepoint(const fs::path& folder, const Savepoint& savepoint) {
   if (std::string steps = steps_text(nodes); !steps.empty()) {
     tensors.push_back({"optimizer", {nodes.optimizer_values.size()}, nodes.optimizer_values});
     metadata.emplace("optimizer_steps", std::move(steps));
+    if (std::string rests = rests_text(nodes); !rests.empty())
+      metadata.emplace("optimizer_rests", std::move(rests));
   }
   write_safetensors(folder / fmt::format("round-{:06}.safetensors", savepoint.round), tensors, metadata);
   const auto files = savepoints_in(folder);

@@ -12,7 +12,7 @@ namespace dfrost {
 struct TrainOutcome {
   double loss = 0;  // of the last epoch
   std::size_t images = 0;
-  bool diverged = false;  // the update was not finite, and the client kept the state it had
+  bool diverged = false;  // the update was not finite or beyond all measure, and the client went back
 };
 
 struct MergeOutcome {

@@ -46,11 +46,13 @@ RoundPlanner::RoundPlanner(const PlanOptions& options, std::size_t clients, Seed
   if (options.gathering != Gathering::nobody) options.faults.validate(clients);
 }
 
-RoundNetwork RoundPlanner::draw(std::uint64_t round) const {
+RoundNetwork RoundPlanner::network(std::uint64_t round) const {
+  FaultOptions faults = options_.faults;
+  if (round == 0) faults.active_clients = 0;
   switch (options_.gathering) {
     case Gathering::nobody: return silence(clients());
-    case Gathering::peers: return draw_round(topology_, options_.faults, round);
-    case Gathering::star: return star(clients(), options_.faults, topology_.seed(), round);
+    case Gathering::peers: return draw_round(topology_, faults, round);
+    case Gathering::star: return star(clients(), faults, topology_.seed(), round);
   }
   return silence(clients());
 }
@@ -60,8 +62,10 @@ std::uint64_t RoundPlanner::rounds_ahead() const {
   return options_.gathering == Gathering::peers ? dfrost::rounds_ahead(topology_, options_.faults) : 1;
 }
 
+RoundPlan RoundPlanner::plan_preparation() const { return plan(0); }
+
 RoundPlan RoundPlanner::plan(std::uint64_t round) const {
-  auto network = draw(round);
+  auto network = this->network(round);
   MixingMatrix mixing(network.graph);
   // A little above the bound counts as below it: on an even ring the least eigenvalue is the bound of D²
   // itself, and rounding must not decide what peers with different CPUs do.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "run/class_mass.h"
+
 namespace dfrost {
 namespace {
 
@@ -81,6 +83,30 @@ TheoryRecord tally_theory(std::span<const NodeReport> reports) {
     theory.largest_ratio = std::max(theory.largest_ratio, theorem.smallest_delta / theorem.bound);
   }
   return theory;
+}
+
+ClassMassRecord tally_class_mass(std::span<const Node> clients) {
+  ClassMassRecord record;
+  std::vector<double> squares;
+  for (const auto& client : clients) {
+    const auto mass = client.memory.find(kMass);
+    if (mass == client.memory.end()) continue;
+    record.total.resize(mass->second.values.size(), 0.0);
+    squares.resize(record.total.size(), 0.0);
+    for (std::size_t c = 0; c < squares.size(); ++c) {
+      const auto own = static_cast<double>(mass->second.values[c]);
+      record.total[c] += own;
+      squares[c] += own * own;
+    }
+  }
+  double classes = 0;
+  for (std::size_t c = 0; c < squares.size(); ++c) {
+    if (!(squares[c] > 0)) continue;
+    record.spread += record.total[c] * record.total[c] / (static_cast<double>(clients.size()) * squares[c]);
+    ++classes;
+  }
+  if (classes > 0) record.spread /= classes;
+  return record;
 }
 
 }  // namespace dfrost

@@ -7,6 +7,7 @@
 
 #include "network/faults.h"
 #include "records/record.h"
+#include "run/node.h"
 #include "run/node_report.h"
 
 namespace dfrost {
@@ -20,5 +21,8 @@ void tally_training(std::span<const NodeReport> reports, RoundRecord& record);
 void tally_exchange(std::span<NodeReport> reports, double wall_seconds, RoundRecord& record);
 
 TheoryRecord tally_theory(std::span<const NodeReport> reports);
+
+// How the mass of each class lies over the clients; classes that nobody has are left out of the spread.
+ClassMassRecord tally_class_mass(std::span<const Node> clients);
 
 }  // namespace dfrost

@@ -90,6 +90,23 @@ TEST(Mailbox, DropsWhatNobodyAskedFor) {
   EXPECT_EQ(mailbox.counts(), (ExchangeCounts{.unexpected = 3}));
 }
 
+TEST(Mailbox, HoldsNothingOfThoseWhoAreNoNeighboursInThatRound) {
+  // In even rounds client 1 is one, in odd rounds client 2.
+  Mailbox mailbox(4, {.rounds_ahead = 1, .admits = [](ClientId sender, Moment moment) {
+                        return sender == 1 + moment.round % 2;
+                      }});
+  mailbox.begin({4, 0});
+  const auto letter = letter_of(1);
+  for (ClientId sender = 0; sender < 4; ++sender) {
+    mailbox.deliver(sender, {4, 0}, letter);
+    mailbox.deliver(sender, {5, 0}, letter);
+    mailbox.refuse(sender, {4, 1});
+  }
+  EXPECT_EQ(letter.use_count(), 3);
+  EXPECT_EQ(mailbox.counts(), (ExchangeCounts{.unexpected = 9, .too_large = 1}));
+  EXPECT_EQ(sizes_of(mailbox.receive(kOne, far_away())), (std::vector<std::size_t>{1}));
+}
+
 TEST(Mailbox, NamesThePeerWhoseMessageItRefusedAndDoesNotWaitForIt) {
   Mailbox mailbox(4, {.message_limit_bytes = 10});
   mailbox.deliver(1, {}, letter_of(11));
