@@ -44,6 +44,7 @@ PromptFile read_prompt_file(const std::string& path) {
                     .prompts = tensor.shape[0],
                     .width = tensor.shape[1],
                     .values = read_floats(tensor, tensor_name)};
+  file.file().check();
   const auto bad = std::ranges::find_if_not(result.values, [](float value) { return std::isfinite(value); });
   if (bad != result.values.end()) {
     const auto at = static_cast<std::size_t>(bad - result.values.begin());
