@@ -13,9 +13,9 @@
 
 namespace dfrost {
 
-// A read-only view of a file's bytes. Only regular files are opened, and a pipe or a device is refused without
-// waiting for it. Files up to kReadAtOnceBytes are read when opened, so that nothing that happens to the file
-// later can be seen; larger ones are mapped, and read from disk when touched.
+// A read-only view of a file's bytes. Only regular files are opened, and a pipe or a device is refused
+// without waiting for it. Files up to kReadAtOnceBytes are read when opened, so that nothing that happens to
+// the file later can be seen; larger ones are mapped, and read from disk when touched.
 class MappedFile {
  public:
   explicit MappedFile(const std::filesystem::path& path);

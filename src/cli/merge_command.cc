@@ -1,11 +1,13 @@
 // `dfrost merge`: several prompt files into one.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 
 #include "cli/command.h"
 #include "cli/merge_report.h"
 #include "cli/prompt_file.h"
+#include "dfrost/error.h"
 #include "dfrost/measure.h"
 #include "dfrost/merge.h"
 #include "merge/merge_kinds.h"
@@ -21,8 +23,23 @@ struct MergeArguments {
   std::vector<double> weights;
   std::string kind = "ot", init = "own", dead = "paper", shrink = "paper", form = "auto";
   MergeOptions options;
-  bool explain = false, json = false;
+  bool overwrite = false, explain = false, json = false;
 };
+
+// Merged over, a prompt set is gone for good.
+void protect_inputs(const MergeArguments& arguments) {
+  if (arguments.overwrite) return;
+  auto inputs = arguments.files;
+  if (!arguments.previous.empty()) inputs.push_back(arguments.previous);
+  for (const auto& input : inputs) {
+    std::error_code absent;
+    if (!std::filesystem::equivalent(arguments.out, input, absent)) continue;
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{} is one of the files to be merged", arguments.out),
+                "write to another file, or say --overwrite")
+        .at("--out");
+  }
+}
 
 void merge_files(MergeArguments& arguments) {
   auto& options = arguments.options;
@@ -32,6 +49,7 @@ void merge_files(MergeArguments& arguments) {
   options.shrink = parse_choice(kShrinks, "shrink", arguments.shrink);
   options.form = parse_choice(kMergeForms, "form", arguments.form);
   options.validate();
+  protect_inputs(arguments);
   const auto files = read_prompt_files(arguments.files);
   const auto senders = views_of(files);
   const PromptFile previous =
@@ -94,6 +112,8 @@ void add_merge_command(CLI::App& app) {
       ->check(CLI::Range(std::size_t{0}, kMostPrompts))
       ->capture_default_str();
   add_method_options(*command, *arguments);
+  command->add_flag("--overwrite", arguments->overwrite,
+                    "Let --out replace one of the files that are merged");
   command->add_flag("--explain", arguments->explain, "Print the summary and who went where");
   add_json_flag(*command, arguments->json);
   command->add_option("files", arguments->files, "Prompt files (safetensors); the first is the client's own")

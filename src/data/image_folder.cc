@@ -62,7 +62,7 @@ void list_class(const fs::path& root, const fs::path& folder, int label, std::ve
     if (looks_like_picture(path)) {
       files.push_back({path, label, path.lexically_relative(root).generic_string()});
     } else {
-      skipped.add(path, "not a .png or .jpg file");
+      skipped.add(path, why_no_picture(path));
     }
   }
 }
@@ -121,6 +121,17 @@ bool is_image_folder(const fs::path& folder) {
   return false;
 }
 
+SplitCounts count_image_folder(const fs::path& folder) {
+  SplitCounts counts{};
+  for (const auto& [split, split_folder] : find_splits(folder)) {
+    std::vector<LabelledFile> files;
+    SkippedFiles skipped;
+    for (const auto& sub : sorted_subfolders(split_folder)) list_class(folder, sub, 0, files, skipped);
+    counts[static_cast<std::size_t>(split)] += files.size();
+  }
+  return counts;
+}
+
 Dataset read_image_folder(const fs::path& folder, const ReadOptions& options) {
   Dataset dataset;
   const auto splits = find_splits(folder);
@@ -143,7 +154,7 @@ Dataset read_image_folder(const fs::path& folder, const ReadOptions& options) {
     throw Error(ErrorCode::data_loss,
                 fmt::format("{} has no readable picture; {} files were skipped", folder.string(),
                             dataset.skipped.count()),
-                dataset.skipped.examples.empty() ? "" : dataset.skipped.examples.front())
+                dataset.skipped.files.empty() ? "" : dataset.skipped.files.front().line())
         .at(folder.string());
   }
   return dataset;

@@ -28,7 +28,7 @@ bool is_header(const std::string& first_field, const fs::path& folder) {
   const std::string_view names[] = {"path", "file", "filename", "image", "picture"};
   if (std::ranges::find(names, lower_case(first_field)) != std::end(names)) return true;
   std::error_code unreadable;
-  return !first_field.empty() && !looks_like_picture(first_field) &&
+  return !first_field.empty() && !has_picture_name(first_field) &&
          !fs::is_regular_file(folder / first_field, unreadable);
 }
 
@@ -78,7 +78,7 @@ Dataset read_listed(std::span<const ListedPicture> pictures, const fs::path& fol
     throw Error(
         ErrorCode::data_loss,
         fmt::format("{} names no readable picture; {} were skipped", list.string(), dataset.skipped.count()),
-        dataset.skipped.examples.empty() ? "" : dataset.skipped.examples.front())
+        dataset.skipped.files.empty() ? "" : dataset.skipped.files.front().line())
         .at(list.string());
   }
   return dataset;
@@ -86,6 +86,51 @@ Dataset read_listed(std::span<const ListedPicture> pictures, const fs::path& fol
 
 std::vector<ListedPicture> read_csv_file(const fs::path& path) {
   return parse_csv_list(read_text_file(path, kMaxListBytes), path.string(), path.parent_path());
+}
+
+fs::path folder_of_list(const fs::path& path) { return fs::is_directory(path) ? path : path.parent_path(); }
+
+std::vector<ListedPicture> list_csv(const fs::path& path) {
+  if (!fs::is_directory(path)) return read_csv_file(path);
+  std::vector<ListedPicture> pictures;
+  for (const Split split : kSplits) {
+    const fs::path file = path / fmt::format("{}.csv", to_string(split));
+    if (!fs::exists(file)) continue;
+    for (auto& picture : read_csv_file(file)) {
+      picture.split = split;
+      pictures.push_back(std::move(picture));
+    }
+  }
+  return pictures;
+}
+
+std::vector<ListedPicture> list_mnist_m(const fs::path& folder) {
+  std::vector<ListedPicture> pictures;
+  for (const Split split : {Split::train, Split::test}) {
+    const std::string pictures_folder = fmt::format("mnist_m_{}", to_string(split));
+    const fs::path list = folder / (pictures_folder + "_labels.txt");
+    for (auto& picture : parse_space_list(read_text_file(list, kMaxListBytes), list.string(), split)) {
+      const auto digit = to_number(picture.label);
+      if (!digit || *digit < 0 || *digit > 9) {
+        throw Error(ErrorCode::data_loss, fmt::format("{}: {} has label '{}', not a digit", list.string(),
+                                                      picture.path, picture.label))
+            .at(fmt::format("{}, line {}", list.string(), picture.line));
+      }
+      picture.path = pictures_folder + "/" + picture.path;
+      pictures.push_back(std::move(picture));
+    }
+  }
+  return pictures;
+}
+
+SplitCounts count_listed(std::span<const ListedPicture> pictures, const fs::path& folder) {
+  SplitCounts counts{};
+  std::error_code unreadable;
+  for (const auto& picture : pictures) {
+    if (fs::is_regular_file(folder / picture.path, unreadable))
+      ++counts[static_cast<std::size_t>(picture.split)];
+  }
+  return counts;
 }
 
 }  // namespace
@@ -144,38 +189,17 @@ bool is_csv_set(const fs::path& path) {
 }
 
 Dataset read_csv(const fs::path& path, const ReadOptions& options) {
-  if (!fs::is_directory(path)) return read_listed(read_csv_file(path), path.parent_path(), path, options);
-  std::vector<ListedPicture> pictures;
-  for (const Split split : kSplits) {
-    const fs::path file = path / fmt::format("{}.csv", to_string(split));
-    if (!fs::exists(file)) continue;
-    for (auto& picture : read_csv_file(file)) {
-      picture.split = split;
-      pictures.push_back(std::move(picture));
-    }
-  }
-  return read_listed(pictures, path, path, options);
+  return read_listed(list_csv(path), folder_of_list(path), path, options);
 }
+
+SplitCounts count_csv(const fs::path& path) { return count_listed(list_csv(path), folder_of_list(path)); }
 
 bool is_mnist_m(const fs::path& folder) { return fs::is_regular_file(folder / "mnist_m_train_labels.txt"); }
 
 Dataset read_mnist_m(const fs::path& folder, const ReadOptions& options) {
-  std::vector<ListedPicture> pictures;
-  for (const Split split : {Split::train, Split::test}) {
-    const std::string pictures_folder = fmt::format("mnist_m_{}", to_string(split));
-    const fs::path list = folder / (pictures_folder + "_labels.txt");
-    for (auto& picture : parse_space_list(read_text_file(list, kMaxListBytes), list.string(), split)) {
-      const auto digit = to_number(picture.label);
-      if (!digit || *digit < 0 || *digit > 9) {
-        throw Error(ErrorCode::data_loss, fmt::format("{}: {} has label '{}', not a digit", list.string(),
-                                                      picture.path, picture.label))
-            .at(fmt::format("{}, line {}", list.string(), picture.line));
-      }
-      picture.path = pictures_folder + "/" + picture.path;
-      pictures.push_back(std::move(picture));
-    }
-  }
-  return read_listed(pictures, folder, folder / "mnist_m_train_labels.txt", options);
+  return read_listed(list_mnist_m(folder), folder, folder / "mnist_m_train_labels.txt", options);
 }
+
+SplitCounts count_mnist_m(const fs::path& folder) { return count_listed(list_mnist_m(folder), folder); }
 
 }  // namespace dfrost

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/suggest.h"
 #include "data/cifar.h"
+#include "data/count_pictures.h"
 #include "data/idx.h"
 #include "data/image_folder.h"
 #include "data/label_list.h"
@@ -158,6 +159,41 @@ Dataset read_records_set(const fs::path& folder, const Names& class_names, const
   return dataset;
 }
 
+std::size_t& at(SplitCounts& counts, Split split) { return counts[static_cast<std::size_t>(split)]; }
+
+SplitCounts count_idx_set(const fs::path& folder) {
+  SplitCounts counts{};
+  const auto train = find_file(folder, kTrainImages);
+  if (train) at(counts, Split::train) = count_idx(*train);
+  if (const auto test = find_file(folder, kTestImages))
+    at(counts, train ? Split::test : Split::train) = count_idx(*test);
+  return counts;
+}
+
+// Five batches and a test batch; those that are there.
+template <std::size_t (*kCount)(const fs::path&)>
+SplitCounts count_cifar_batches(const fs::path& folder, std::string_view ending) {
+  SplitCounts counts{};
+  for (int batch = 1; batch <= 5; ++batch) {
+    if (const auto file = find_file(folder, {fmt::format("data_batch_{}{}", batch, ending)}))
+      at(counts, Split::train) += kCount(*file);
+  }
+  if (const auto file = find_file(folder, {fmt::format("test_batch{}", ending)}))
+    at(counts, Split::test) = kCount(*file);
+  return counts;
+}
+
+// A file for each split, named with this behind the split's name.
+template <std::size_t (*kCount)(const fs::path&)>
+SplitCounts count_split_files(const fs::path& folder, std::string_view ending) {
+  SplitCounts counts{};
+  for (const Split split : kSplits) {
+    if (const auto file = find_file(folder, {fmt::format("{}{}", to_string(split), ending)}))
+      at(counts, split) = kCount(*file);
+  }
+  return counts;
+}
+
 auto place_if(bool (*matches)(const fs::path&)) {
   return [matches](const fs::path& place) -> std::optional<fs::path> {
     return matches(place) ? std::optional(place) : std::nullopt;
@@ -181,23 +217,28 @@ std::optional<fs::path> find_mnist_m(const fs::path& place) {
 
 std::span<const Layout> layouts() {
   static const std::vector<Layout> all = {
-      {"idx", finder({"raw", "data", "package/data"}, any_idx_images()), read_idx_set},
-      {"cifar", finder({"cifar-10-batches-bin"}, {"data_batch_1.bin"}), read_cifar_set},
-      {"cifar-png", finder({"package"}, {"data_batch_1.png"}), read_cifar_png_set},
-      {"svhn-mat", finder({}, {"train_32x32.mat"}), read_svhn_set},
-      {"records", finder({}, {"train.bin"}), read_records_set},
+      {"idx", finder({"raw", "data", "package/data"}, any_idx_images()), read_idx_set, count_idx_set},
+      {"cifar", finder({"cifar-10-batches-bin"}, {"data_batch_1.bin"}), read_cifar_set,
+       [](const fs::path& folder) { return count_cifar_batches<count_cifar_records>(folder, ".bin"); }},
+      {"cifar-png", finder({"package"}, {"data_batch_1.png"}), read_cifar_png_set,
+       [](const fs::path& folder) { return count_cifar_batches<count_cifar_png>(folder, ".png"); }},
+      {"svhn-mat", finder({}, {"train_32x32.mat"}), read_svhn_set,
+       [](const fs::path& folder) { return count_split_files<count_svhn_mat>(folder, "_32x32.mat"); }},
+      {"records", finder({}, {"train.bin"}), read_records_set,
+       [](const fs::path& folder) { return count_split_files<count_cifar_records>(folder, ".bin"); }},
       {"mnist-m", find_mnist_m,
        [](const fs::path& path, const Names&, const ReadOptions& options) {
          return read_mnist_m(path, options);
-       }},
+       },
+       count_mnist_m},
       {"csv", place_if(is_csv_set),
-       [](const fs::path& path, const Names&, const ReadOptions& options) {
-         return read_csv(path, options);
-       }},
+       [](const fs::path& path, const Names&, const ReadOptions& options) { return read_csv(path, options); },
+       count_csv},
       {"folder", place_if(is_image_folder),
        [](const fs::path& path, const Names&, const ReadOptions& options) {
          return read_image_folder(path, options);
-       }},
+       },
+       count_image_folder},
   };
   return all;
 }

@@ -22,6 +22,9 @@ struct Layout {
   std::function<Dataset(const std::filesystem::path&, const std::vector<std::string>& class_names,
                         const ReadOptions&)>
       read;
+  // How many pictures lie there, by headers, sizes and names of files alone: as they are split on disk,
+  // before anything is held out, and with those that reading would find to be broken.
+  std::function<SplitCounts(const std::filesystem::path&)> count;
 };
 
 std::span<const Layout> layouts();

@@ -1,7 +1,6 @@
 #include "base/file.h"
 
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -103,7 +102,8 @@ TEST(OnlyRegularFiles, AreReadAndAPipeIsRefusedAtOnce) {
   ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
   test::expect_error(ErrorCode::not_found, "not a regular file", [&] { MappedFile(folder / "pipe"); });
   test::expect_error(ErrorCode::not_found, "not a regular file", [&] { read_text_file(folder / "pipe"); });
-  test::expect_error(ErrorCode::not_found, "not a regular file", [&] { read_file_start(folder / "pipe", 4); });
+  test::expect_error(ErrorCode::not_found, "not a regular file",
+                     [&] { read_file_start(folder / "pipe", 4); });
   test::expect_error(ErrorCode::not_found, "not a regular file", [&] { MappedFile("/dev/zero"); });
 }
 
