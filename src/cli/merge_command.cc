@@ -1,13 +1,11 @@
 // `dfrost merge`: several prompt files into one.
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <memory>
 
 #include "cli/command.h"
 #include "cli/merge_report.h"
 #include "cli/prompt_file.h"
-#include "dfrost/error.h"
 #include "dfrost/measure.h"
 #include "dfrost/merge.h"
 #include "merge/merge_kinds.h"
@@ -26,21 +24,6 @@ struct MergeArguments {
   bool overwrite = false, explain = false, json = false;
 };
 
-// Merged over, a prompt set is gone for good.
-void protect_inputs(const MergeArguments& arguments) {
-  if (arguments.overwrite) return;
-  auto inputs = arguments.files;
-  if (!arguments.previous.empty()) inputs.push_back(arguments.previous);
-  for (const auto& input : inputs) {
-    std::error_code absent;
-    if (!std::filesystem::equivalent(arguments.out, input, absent)) continue;
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("{} is one of the files to be merged", arguments.out),
-                "write to another file, or say --overwrite")
-        .at("--out");
-  }
-}
-
 void merge_files(MergeArguments& arguments) {
   auto& options = arguments.options;
   options.kind = parse_choice(kMergeKinds, "kind of merge", arguments.kind);
@@ -49,7 +32,8 @@ void merge_files(MergeArguments& arguments) {
   options.shrink = parse_choice(kShrinks, "shrink", arguments.shrink);
   options.form = parse_choice(kMergeForms, "form", arguments.form);
   options.validate();
-  protect_inputs(arguments);
+  protect_prompt_files(arguments.out, arguments.files, arguments.overwrite);
+  protect_prompt_files(arguments.out, {arguments.previous}, arguments.overwrite);
   const auto files = read_prompt_files(arguments.files);
   const auto senders = views_of(files);
   const PromptFile previous =

@@ -82,6 +82,16 @@ std::vector<MatrixView<const float>> views_of(std::span<const PromptFile> files)
   return views;
 }
 
+void protect_prompt_files(const std::string& out, const std::vector<std::string>& inputs, bool overwrite) {
+  for (const auto& input : inputs) {
+    std::error_code absent;
+    if (overwrite || !std::filesystem::equivalent(out, input, absent)) continue;
+    throw Error(ErrorCode::invalid_argument, fmt::format("{} is one of the files that are read", out),
+                "write to another file, or say --overwrite")
+        .at("--out");
+  }
+}
+
 void write_prompt_file(const std::filesystem::path& path, MatrixView<const float> prompts) {
   const FloatTensor tensor{
       kTensor, {prompts.rows(), prompts.cols()}, {prompts.data(), prompts.rows() * prompts.cols()}};

@@ -199,7 +199,7 @@ std::optional<DatasetLocation> locate_dataset(const DomainSpec& spec, const fs::
 }
 
 SplitCounts count_pictures(const DatasetLocation& location) {
-  return find_layout(location.format).count(location.path);
+  return count_pictures_at(location.path, location.format);
 }
 
 Dataset open_dataset(const DomainSpec& spec, const fs::path& root, const ReadOptions& options) {

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/file.h"
+#include "base/quote.h"
 #include "base/text.h"
 #include "data/csv_reader.h"
 #include "data/image_folder.h"
@@ -88,51 +89,6 @@ std::vector<ListedPicture> read_csv_file(const fs::path& path) {
   return parse_csv_list(read_text_file(path, kMaxListBytes), path.string(), path.parent_path());
 }
 
-fs::path folder_of_list(const fs::path& path) { return fs::is_directory(path) ? path : path.parent_path(); }
-
-std::vector<ListedPicture> list_csv(const fs::path& path) {
-  if (!fs::is_directory(path)) return read_csv_file(path);
-  std::vector<ListedPicture> pictures;
-  for (const Split split : kSplits) {
-    const fs::path file = path / fmt::format("{}.csv", to_string(split));
-    if (!fs::exists(file)) continue;
-    for (auto& picture : read_csv_file(file)) {
-      picture.split = split;
-      pictures.push_back(std::move(picture));
-    }
-  }
-  return pictures;
-}
-
-std::vector<ListedPicture> list_mnist_m(const fs::path& folder) {
-  std::vector<ListedPicture> pictures;
-  for (const Split split : {Split::train, Split::test}) {
-    const std::string pictures_folder = fmt::format("mnist_m_{}", to_string(split));
-    const fs::path list = folder / (pictures_folder + "_labels.txt");
-    for (auto& picture : parse_space_list(read_text_file(list, kMaxListBytes), list.string(), split)) {
-      const auto digit = to_number(picture.label);
-      if (!digit || *digit < 0 || *digit > 9) {
-        throw Error(ErrorCode::data_loss, fmt::format("{}: {} has label '{}', not a digit", list.string(),
-                                                      picture.path, picture.label))
-            .at(fmt::format("{}, line {}", list.string(), picture.line));
-      }
-      picture.path = pictures_folder + "/" + picture.path;
-      pictures.push_back(std::move(picture));
-    }
-  }
-  return pictures;
-}
-
-SplitCounts count_listed(std::span<const ListedPicture> pictures, const fs::path& folder) {
-  SplitCounts counts{};
-  std::error_code unreadable;
-  for (const auto& picture : pictures) {
-    if (fs::is_regular_file(folder / picture.path, unreadable))
-      ++counts[static_cast<std::size_t>(picture.split)];
-  }
-  return counts;
-}
-
 }  // namespace
 
 std::vector<ListedPicture> parse_csv_list(std::string_view text, const std::string& place,
@@ -149,7 +105,7 @@ std::vector<ListedPicture> parse_csv_list(std::string_view text, const std::stri
     ListedPicture picture{std::move(fields[0]), std::move(fields[1]), Split::train, reader.position().line};
     if (fields.size() == 3) {
       const auto split = split_of_folder_name(fields[2]);
-      if (!split) throw reader.error(fmt::format("'{}' is not train, val or test", fields[2]));
+      if (!split) throw reader.error(fmt::format("{} is not train, val or test", quote_name(fields[2])));
       picture.split = *split;
     }
     pictures.push_back(std::move(picture));
@@ -188,6 +144,37 @@ bool is_csv_set(const fs::path& path) {
   return path.extension() == ".csv" && fs::is_regular_file(path);
 }
 
+namespace {
+
+std::vector<ListedPicture> list_csv(const fs::path& path) {
+  if (!fs::is_directory(path)) return read_csv_file(path);
+  std::vector<ListedPicture> pictures;
+  for (const Split split : kSplits) {
+    const fs::path file = path / fmt::format("{}.csv", to_string(split));
+    if (!fs::exists(file)) continue;
+    for (auto& picture : read_csv_file(file)) {
+      picture.split = split;
+      pictures.push_back(std::move(picture));
+    }
+  }
+  return pictures;
+}
+
+fs::path folder_of_list(const fs::path& path) { return fs::is_directory(path) ? path : path.parent_path(); }
+
+// Of the files that are there.
+SplitCounts count_listed(std::span<const ListedPicture> pictures, const fs::path& folder) {
+  SplitCounts counts{};
+  std::error_code unreadable;
+  for (const auto& picture : pictures) {
+    if (fs::is_regular_file(folder / picture.path, unreadable))
+      ++counts[static_cast<std::size_t>(picture.split)];
+  }
+  return counts;
+}
+
+}  // namespace
+
 Dataset read_csv(const fs::path& path, const ReadOptions& options) {
   return read_listed(list_csv(path), folder_of_list(path), path, options);
 }
@@ -195,6 +182,29 @@ Dataset read_csv(const fs::path& path, const ReadOptions& options) {
 SplitCounts count_csv(const fs::path& path) { return count_listed(list_csv(path), folder_of_list(path)); }
 
 bool is_mnist_m(const fs::path& folder) { return fs::is_regular_file(folder / "mnist_m_train_labels.txt"); }
+
+namespace {
+
+std::vector<ListedPicture> list_mnist_m(const fs::path& folder) {
+  std::vector<ListedPicture> pictures;
+  for (const Split split : {Split::train, Split::test}) {
+    const std::string pictures_folder = fmt::format("mnist_m_{}", to_string(split));
+    const fs::path list = folder / (pictures_folder + "_labels.txt");
+    for (auto& picture : parse_space_list(read_text_file(list, kMaxListBytes), list.string(), split)) {
+      const auto digit = to_number(picture.label);
+      if (!digit || *digit < 0 || *digit > 9) {
+        throw Error(ErrorCode::data_loss, fmt::format("{}: {} has label {}, not a digit", list.string(),
+                                                      quote_name(picture.path), quote_name(picture.label)))
+            .at(fmt::format("{}, line {}", list.string(), picture.line));
+      }
+      picture.path = pictures_folder + "/" + picture.path;
+      pictures.push_back(std::move(picture));
+    }
+  }
+  return pictures;
+}
+
+}  // namespace
 
 Dataset read_mnist_m(const fs::path& folder, const ReadOptions& options) {
   return read_listed(list_mnist_m(folder), folder, folder / "mnist_m_train_labels.txt", options);

@@ -159,6 +159,62 @@ Dataset read_records_set(const fs::path& folder, const Names& class_names, const
   return dataset;
 }
 
+auto place_if(bool (*matches)(const fs::path&)) {
+  return [matches](const fs::path& place) -> std::optional<fs::path> {
+    return matches(place) ? std::optional(place) : std::nullopt;
+  };
+}
+
+Names any_idx_images() {
+  Names names = kTrainImages;
+  names.insert(names.end(), kTestImages.begin(), kTestImages.end());
+  return names;
+}
+
+std::optional<fs::path> find_mnist_m(const fs::path& place) {
+  for (const fs::path& folder : {place, place / "mnist_m"}) {
+    if (is_mnist_m(folder)) return folder;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::span<const Layout> layouts() {
+  static const std::vector<Layout> all = {
+      {"idx", finder({"raw", "data", "package/data"}, any_idx_images()), read_idx_set},
+      {"cifar", finder({"cifar-10-batches-bin"}, {"data_batch_1.bin"}), read_cifar_set},
+      {"cifar-png", finder({"package"}, {"data_batch_1.png"}), read_cifar_png_set},
+      {"svhn-mat", finder({}, {"train_32x32.mat"}), read_svhn_set},
+      {"records", finder({}, {"train.bin"}), read_records_set},
+      {"mnist-m", find_mnist_m,
+       [](const fs::path& path, const Names&, const ReadOptions& options) {
+         return read_mnist_m(path, options);
+       }},
+      {"csv", place_if(is_csv_set),
+       [](const fs::path& path, const Names&, const ReadOptions& options) {
+         return read_csv(path, options);
+       }},
+      {"folder", place_if(is_image_folder),
+       [](const fs::path& path, const Names&, const ReadOptions& options) {
+         return read_image_folder(path, options);
+       }},
+  };
+  return all;
+}
+
+const Layout& find_layout(std::string_view name) {
+  Names names;
+  for (const Layout& layout : layouts()) {
+    if (layout.name == name) return layout;
+    names.push_back(layout.name);
+  }
+  throw Error(ErrorCode::invalid_argument, fmt::format("there is no data format called '{}'", name),
+              did_you_mean(name, names, fmt::format("known are {}", fmt::join(names, ", "))));
+}
+
+namespace {
+
 std::size_t& at(SplitCounts& counts, Split split) { return counts[static_cast<std::size_t>(split)]; }
 
 SplitCounts count_idx_set(const fs::path& folder) {
@@ -194,63 +250,18 @@ SplitCounts count_split_files(const fs::path& folder, std::string_view ending) {
   return counts;
 }
 
-auto place_if(bool (*matches)(const fs::path&)) {
-  return [matches](const fs::path& place) -> std::optional<fs::path> {
-    return matches(place) ? std::optional(place) : std::nullopt;
-  };
-}
-
-Names any_idx_images() {
-  Names names = kTrainImages;
-  names.insert(names.end(), kTestImages.begin(), kTestImages.end());
-  return names;
-}
-
-std::optional<fs::path> find_mnist_m(const fs::path& place) {
-  for (const fs::path& folder : {place, place / "mnist_m"}) {
-    if (is_mnist_m(folder)) return folder;
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
-std::span<const Layout> layouts() {
-  static const std::vector<Layout> all = {
-      {"idx", finder({"raw", "data", "package/data"}, any_idx_images()), read_idx_set, count_idx_set},
-      {"cifar", finder({"cifar-10-batches-bin"}, {"data_batch_1.bin"}), read_cifar_set,
-       [](const fs::path& folder) { return count_cifar_batches<count_cifar_records>(folder, ".bin"); }},
-      {"cifar-png", finder({"package"}, {"data_batch_1.png"}), read_cifar_png_set,
-       [](const fs::path& folder) { return count_cifar_batches<count_cifar_png>(folder, ".png"); }},
-      {"svhn-mat", finder({}, {"train_32x32.mat"}), read_svhn_set,
-       [](const fs::path& folder) { return count_split_files<count_svhn_mat>(folder, "_32x32.mat"); }},
-      {"records", finder({}, {"train.bin"}), read_records_set,
-       [](const fs::path& folder) { return count_split_files<count_cifar_records>(folder, ".bin"); }},
-      {"mnist-m", find_mnist_m,
-       [](const fs::path& path, const Names&, const ReadOptions& options) {
-         return read_mnist_m(path, options);
-       },
-       count_mnist_m},
-      {"csv", place_if(is_csv_set),
-       [](const fs::path& path, const Names&, const ReadOptions& options) { return read_csv(path, options); },
-       count_csv},
-      {"folder", place_if(is_image_folder),
-       [](const fs::path& path, const Names&, const ReadOptions& options) {
-         return read_image_folder(path, options);
-       },
-       count_image_folder},
-  };
-  return all;
-}
-
-const Layout& find_layout(std::string_view name) {
-  Names names;
-  for (const Layout& layout : layouts()) {
-    if (layout.name == name) return layout;
-    names.push_back(layout.name);
-  }
-  throw Error(ErrorCode::invalid_argument, fmt::format("there is no data format called '{}'", name),
-              did_you_mean(name, names, fmt::format("known are {}", fmt::join(names, ", "))));
+SplitCounts count_pictures_at(const fs::path& path, std::string_view format) {
+  if (format == "idx") return count_idx_set(path);
+  if (format == "cifar") return count_cifar_batches<count_cifar_records>(path, ".bin");
+  if (format == "cifar-png") return count_cifar_batches<count_cifar_png>(path, ".png");
+  if (format == "svhn-mat") return count_split_files<count_svhn_mat>(path, "_32x32.mat");
+  if (format == "records") return count_split_files<count_cifar_records>(path, ".bin");
+  if (format == "mnist-m") return count_mnist_m(path);
+  if (format == "csv") return count_csv(path);
+  find_layout(format);  // an unknown name is an error
+  return count_image_folder(path);
 }
 
 }  // namespace dfrost

@@ -22,13 +22,14 @@ struct Layout {
   std::function<Dataset(const std::filesystem::path&, const std::vector<std::string>& class_names,
                         const ReadOptions&)>
       read;
-  // How many pictures lie there, by headers, sizes and names of files alone: as they are split on disk,
-  // before anything is held out, and with those that reading would find to be broken.
-  std::function<SplitCounts(const std::filesystem::path&)> count;
 };
 
 std::span<const Layout> layouts();
 // An unknown name is an Error with the nearest known one.
 const Layout& find_layout(std::string_view name);
+
+// How many pictures lie where a layout was found, by headers, sizes and names of files alone: as they are
+// split on disk, before anything is held out, and with those that reading would find to be broken.
+SplitCounts count_pictures_at(const std::filesystem::path& path, std::string_view format);
 
 }  // namespace dfrost
