@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "data/decoding_budget.h"
 #include "data/image_codec.h"
 #include "dfrost/error.h"
 
@@ -84,6 +85,7 @@ std::string_view picture_format(std::span<const std::byte> bytes) {
 
 Image allocate_image(const AnnouncedPicture& announced) {
   check_limits(announced);
+  DecodingShare::take(3 * announced.width * announced.height + announced.decoder_bytes);
   Image image{announced.width, announced.height,
               std::vector<std::uint8_t>(3 * announced.width * announced.height)};
   if (swaps_sides(announced.orientation)) std::swap(image.width, image.height);

@@ -29,8 +29,9 @@ Error cannot_list(const fs::path& folder, const std::error_code& why) {
 std::vector<fs::path> sorted_subfolders(const fs::path& folder) {
   std::vector<fs::path> found;
   std::error_code error;
+  std::error_code leads_nowhere;  // a link in circles is no folder, and no reason to stop
   for (const auto& entry : fs::directory_iterator(folder, error)) {
-    if (entry.is_directory() && !is_ignored(entry.path())) found.push_back(entry.path());
+    if (entry.is_directory(leads_nowhere) && !is_ignored(entry.path())) found.push_back(entry.path());
   }
   if (error) throw cannot_list(folder, error);
   std::sort(found.begin(), found.end());
@@ -42,9 +43,10 @@ void visit_files(const fs::path& folder, std::error_code& error,
                  const std::function<bool(const fs::path&)>& found) {
   for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error)) {
+    std::error_code leads_nowhere;
     if (is_ignored(entry->path())) {
       entry.disable_recursion_pending();
-    } else if (!entry->is_directory() && !found(entry->path())) {
+    } else if (!entry->is_directory(leads_nowhere) && !found(entry->path())) {
       return;
     }
   }

@@ -31,7 +31,7 @@ std::size_t announced_bytes(std::span<const std::byte> bytes) {
   if (!is_gzip(bytes) || bytes.size() < 8) return 4 * bytes.size();
   std::uint32_t size = 0;
   std::memcpy(&size, bytes.data() + bytes.size() - 4, 4);
-  return std::size_t{size} + 1;  // one more, so that the end is met before the room is full
+  return size;
 }
 
 }  // namespace
@@ -53,11 +53,14 @@ std::vector<std::uint8_t> inflate_start(std::span<const std::byte> bytes, std::s
   return out;
 }
 
-std::vector<std::uint8_t> inflate_bytes(std::span<const std::byte> bytes, const std::string& place) {
+std::vector<std::uint8_t> inflate_bytes(std::span<const std::byte> bytes, const std::string& place,
+                                        std::size_t expected_bytes) {
   InflateStream stream;
   const std::size_t limit = inflation_limit(bytes.size());
   std::vector<std::uint8_t> out;
-  out.reserve(std::min(limit, std::max<std::size_t>(4096, announced_bytes(bytes))));
+  // One more than expected, so that the end is met before the room is full.
+  const std::size_t expected = expected_bytes != 0 ? expected_bytes : announced_bytes(bytes);
+  out.reserve(std::min(limit, std::max<std::size_t>(4096, expected + 1)));
   out.resize(std::min(out.capacity(), kFirstStepBytes));
   std::size_t in_done = 0;
   std::size_t out_done = 0;

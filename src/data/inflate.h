@@ -22,7 +22,9 @@ inline constexpr std::size_t kLargeInflationBytes = std::size_t{96} << 20;
 std::size_t inflation_limit(std::size_t compressed_bytes);
 
 // One gzip member or zlib stream, told apart by its header. `place` names it in errors, which add the offset.
-std::vector<std::uint8_t> inflate_bytes(std::span<const std::byte> bytes, const std::string& place);
+// `expected_bytes`, where it is known, saves moving what has grown; it need not be true.
+std::vector<std::uint8_t> inflate_bytes(std::span<const std::byte> bytes, const std::string& place,
+                                        std::size_t expected_bytes = 0);
 
 // The first `count` of them, or fewer where the stream ends or breaks before: for a look at a header.
 std::vector<std::uint8_t> inflate_start(std::span<const std::byte> bytes, std::size_t count);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <optional>
 
@@ -175,6 +176,7 @@ std::vector<std::size_t> take_dimensions(MatReader& reader) {
 struct MatrixHeader {
   std::string name;
   std::vector<std::size_t> dimensions;
+  std::size_t bytes = 0;  // of the whole variable, as its tag says; only of one that is compressed
 };
 
 // Nothing where it is an array of another class.
@@ -211,11 +213,13 @@ std::optional<MatrixHeader> peek_matrix_header(std::span<const std::byte> compre
   constexpr std::size_t kPeekBytes = 1024;
   const auto start = inflate_start(compressed, kPeekBytes);
   constexpr std::size_t kTagBytes = 8;
-  std::uint32_t type = 0;
-  if (start.size() > kTagBytes) std::memcpy(&type, start.data(), sizeof type);
-  if (type != kMatrix) return std::nullopt;
+  std::array<std::uint32_t, 2> tag = {};  // type, size
+  if (start.size() > kTagBytes) std::memcpy(tag.data(), start.data(), kTagBytes);
+  if (tag[0] != kMatrix) return std::nullopt;
   MatReader matrix(std::as_bytes(std::span(start)).subspan(kTagBytes), place);
-  return take_matrix_header(matrix);
+  auto header = take_matrix_header(matrix);
+  if (header) header->bytes = kTagBytes + tag[1];
+  return header;
 }
 
 std::string inside_variable(const std::string& place, const Element& element) {
@@ -260,13 +264,14 @@ std::map<std::string, MatArray> parse_mat(std::span<const std::byte> bytes, cons
       arrays[name] = take_numbers(matrix, std::move(*header), nullptr);
     } else if (element.type == kCompressed) {
       const std::string inside = inside_variable(place, element);
-      if (!is_wanted(peek_matrix_header(element.data, inside), element)) continue;
-      auto inflated = inflate_bytes(element.data, inside);
+      auto header = peek_matrix_header(element.data, inside);
+      if (!is_wanted(header, element)) continue;
+      auto inflated = inflate_bytes(element.data, inside, header->bytes);
       MatReader outer(std::as_bytes(std::span(inflated)), inside);
       const Element inner = take_element(outer);
       MatReader matrix(inner.data, inside, inner.offset);
-      auto header = take_matrix_header(matrix);
-      if (!is_wanted(header, element)) continue;
+      header = take_matrix_header(matrix);
+      if (!header) continue;
       const std::string name = header->name;
       arrays[name] = take_numbers(matrix, std::move(*header), &inflated);
     }

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "data/decoding_budget.h"
 #include "data/image_file.h"
 #include "dfrost/error.h"
 
@@ -78,6 +79,7 @@ ReadPicture read_one(const std::filesystem::path& path, ExifOrientation exif) {
     return skip(std::filesystem::exists(path, ignored) ? "cannot be read" : "no such file", error.what());
   }
   if (file->bytes().empty()) return skip("empty file");
+  const DecodingShare share;
   try {
     auto picture = pack(decode_image(file->bytes(), path.string(), exif), file->bytes(), exif);
     file->check();

@@ -46,10 +46,25 @@ def mat_variable(name, dimensions, numbers, block=bytes(MEGABYTE)):
     return element(15, data + stream.flush())
 
 
+def many_variables(count):
+    """Of a megabyte each, all of another name. The zeros are compressed once and put behind every head."""
+    size = 1_000_000
+    raw = zlib.compressobj(9, zlib.DEFLATED, -15)
+    body = raw.compress(bytes(size)) + raw.flush()
+    for i in range(count):
+        head = element(6, struct.pack("<II", 9, 0)) + element(5, struct.pack("<2i", 1, size))
+        head += element(1, f"v{i:06}".encode()) + struct.pack("<II", 2, size)
+        head = struct.pack("<II", 14, len(head) + size) + head
+        stream = zlib.compressobj(9)
+        start = stream.compress(head) + stream.flush(zlib.Z_FULL_FLUSH)
+        checksum = zlib.adler32(bytes(size), zlib.adler32(head))
+        yield element(15, start + body + struct.pack(">I", checksum))
+
+
 def make_mat(folder):
     header = b"MATLAB 5.0 MAT-file".ljust(124) + struct.pack("<H", 0x0100) + b"IM"
     count = 90 << 20
-    many = b"".join(mat_variable(f"v{i}", (1, 1 << 20), 1 << 20) for i in range(8)) * 375
+    many = b"".join(many_variables(1000))
     for name, body in {"mat_many": many + mat_variable("X", (32, 32, 3, 1), 3072),
                        "mat_same": mat_variable("X", (32, 32, 3, 340), 1044480) * 1000,
                        "mat_large": mat_variable("X", (32, 32, 3, count // 3072), count // 3072 * 3072, DULL),

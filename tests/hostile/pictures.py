@@ -112,15 +112,14 @@ def texts():
 
 
 def make(folder):
-    """Yields the names of pictures, each in a folder of its own with a good one beside it."""
+    """All in the folders of two classes; yields names and files."""
     pictures = {
         "one_long_column.png": lambda: png(1, 1 << 24),
         "one_longer_column.png": lambda: png(1, 1 << 26, data=zeros(1 << 20)),
         "one_long_row.png": lambda: png(1 << 24, 1),
         "longest_column.png": lambda: png(1, 65535),
         "largest.png": lambda: png(65535, 1024),
-        "largest_square.png": lambda: png(8192, 8192),
-        "deepest_interlaced.png": lambda: png(4096, 4096, 16, 6, True, data=zeros(interlaced_bytes(4096, 4096, 8))),
+        "deepest_interlaced.png": lambda: png(2048, 2048, 16, 6, True, data=zeros(interlaced_bytes(2048, 2048, 8))),
         "turned_largest.png": lambda: png(8192, 8192, before=chunk(b"eXIf", exif(6))),
         "announces_much.png": lambda: png(0x7FFFFFFF, 0x7FFFFFFF, data=b""),
         "texts.png": lambda: png(4, 4, before=texts()),
@@ -139,16 +138,15 @@ def make(folder):
         "large_canvas.gif": lambda: gif((8192, 8192), (1, 1)),
         "largest.gif": lambda: black_gif(8000),
     }
-    for name, write in pictures.items():
-        place = folder / name / "class"
+    for place in (folder / "class", folder / "other"):
         place.mkdir(parents=True)
-        (place / name).write_bytes(write())
         Image.new("RGB", (8, 8), (1, 2, 3)).save(place / "good.png")
-        yield name, place / name
+    for name, write in pictures.items():
+        path = folder / "class" / name
+        path.write_bytes(write())
+        yield name, path
     for name, make_file in {"pipe.png": os.mkfifo, "endless.png": lambda path: os.symlink("/dev/zero", path),
                             "folder.png": os.mkdir, "loop.png": lambda path: os.symlink(path, path)}.items():
-        place = folder / name / "class"
-        place.mkdir(parents=True)
-        make_file(place / name)
-        Image.new("RGB", (8, 8), (1, 2, 3)).save(place / "good.png")
-        yield name, place / "good.png"
+        path = folder / "other" / name
+        make_file(path)
+        yield name, path
