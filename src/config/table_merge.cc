@@ -130,7 +130,7 @@ std::vector<ConfigKey> evaluate_keys() {
        .comment = "of a run's work that scoring may take; fewer test pictures are scored beyond; 1: no limit",
        .explanation =
            "Worked out before the run from these settings alone: a picture trained on counts as two that are "
-           "scored. Never fewer than 100 pictures of each domain, and no limit where the settings do not say "
+           "scored. Never fewer than 60 pictures of each domain, and no limit where the settings do not say "
            "how "
            "many there are to train on. The paper's settings stay below the limit."},
   };

@@ -152,13 +152,13 @@ TEST(Scoring, TakesAFifthOfTheWorkWhereAllPicturesWouldTakeMore) {
   EXPECT_EQ(config.scoring().samples, 0u) << "all 2,500 fit";
 }
 
-TEST(Scoring, LooksAtAHundredPicturesOfEachDomainAtLeastAndAtAllWhereAsked) {
+TEST(Scoring, LooksAtSixtyPicturesOfEachDomainAtLeastAndAtAllWhereAsked) {
   RunConfig config = experiment_preset("four").config;
   config.run.rounds = 3;
-  config.data.train_per_domain = 400;
+  config.data.train_per_domain = 100;
   EXPECT_EQ(config.scoring().samples, kLeastScoredSamples);
-  config.evaluate.samples = 60;
-  EXPECT_EQ(config.scoring().samples, 60u);
+  config.evaluate.samples = 40;
+  EXPECT_EQ(config.scoring().samples, 40u);
   config.evaluate.samples = 0;
   config.evaluate.share = 1;
   EXPECT_EQ(config.scoring().samples, 0u);
