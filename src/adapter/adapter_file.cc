@@ -263,6 +263,7 @@ StoredAdapter read_adapter(const std::filesystem::path& path) {
   }
   try {
     read_state(file.content(), adapter.state);
+    file.file().check();
   } catch (Error& error) {
     throw error.at(path.string());
   }

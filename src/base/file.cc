@@ -7,10 +7,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
+#include "base/bus_guard.h"
 #include "dfrost/error.h"
 
 namespace dfrost {
@@ -66,6 +68,34 @@ std::size_t regular_file_size(const FileDescriptor& file, const std::filesystem:
   return static_cast<std::size_t>(info.st_size);
 }
 
+// A pipe that nobody writes to would keep us waiting in open() itself; what it is, fstat says.
+constexpr int kReadOnly = O_RDONLY | O_NONBLOCK | O_NOCTTY;
+
+// Fills `out`, or as much of it as the file has; returns how much that was.
+std::size_t read_some(const FileDescriptor& file, std::span<char> out, const std::filesystem::path& path) {
+  std::size_t done = 0;
+  while (done < out.size()) {
+    const ssize_t got = ::read(file.get(), out.data() + done, out.size() - done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail("read", path, errno);
+    if (got == 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  return done;
+}
+
+Error was_cut_short(const std::filesystem::path& path) {
+  return Error(ErrorCode::data_loss, fmt::format("{} was cut short while it was read", path.string()),
+               "copy the file again, and leave it alone meanwhile")
+      .at(path.string());
+}
+
+void* replace_by_memory(void* mapped, std::size_t size, const std::filesystem::path& path) {
+  void* memory = ::mmap(mapped, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  if (memory == MAP_FAILED) fail("read", path, errno);
+  return memory;
+}
+
 // Something that must not be replaced by a file: a pipe, a terminal, /dev/null.
 bool is_device_or_pipe(const std::filesystem::path& path) {
   struct stat info {};
@@ -110,41 +140,61 @@ void write_all(const FileDescriptor& file, std::span<const std::byte> bytes,
 }  // namespace
 
 MappedFile::MappedFile(const std::filesystem::path& path) : path_(path) {
-  const FileDescriptor file(path, O_RDONLY);
+  const FileDescriptor file(path, kReadOnly);
   if (!file) fail("open", path, errno);
   size_ = regular_file_size(file, path);
   if (size_ == 0) return;  // mmap refuses length 0
-  void* mapped = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.get(), 0);
-  if (mapped == MAP_FAILED) fail("map", path, errno);
-  data_ = static_cast<const std::byte*>(mapped);
+  const bool mapped = size_ > kReadAtOnceBytes;
+  void* memory = mapped ? ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.get(), 0)
+                        : ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) fail("map", path, errno);
+  data_ = static_cast<const std::byte*>(memory);
+  if (mapped) guard_ = guard_range(data_, size_);
+  if (mapped && guard_) return;
+  try {
+    // With the table of guarded files full, this one is read at once, however large.
+    if (mapped) memory = replace_by_memory(memory, size_, path);
+    if (read_some(file, {static_cast<char*>(memory), size_}, path) < size_) throw was_cut_short(path);
+  } catch (...) {
+    ::munmap(memory, size_);  // the destructor does not run
+    throw;
+  }
 }
 
 MappedFile::~MappedFile() {
+  if (guard_) forget_range(*guard_);
   if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
     : path_(std::move(other.path_)),
       data_(std::exchange(other.data_, nullptr)),
-      size_(std::exchange(other.size_, 0)) {}
+      size_(std::exchange(other.size_, 0)),
+      guard_(std::exchange(other.guard_, std::nullopt)) {}
 
 MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   std::swap(path_, other.path_);
   std::swap(data_, other.data_);
   std::swap(size_, other.size_);
+  std::swap(guard_, other.guard_);
   return *this;
 }
 
-void release_pages(std::span<const std::byte> mapped) {
-  if (mapped.empty()) return;
+void MappedFile::check() const {
+  if (guard_ && range_was_lost(*guard_)) throw was_cut_short(path_);
+}
+
+void MappedFile::release(std::span<const std::byte> part) const {
+  // What was read at once has nothing behind it to be read again from.
+  if (!guard_ || part.empty()) return;
   // Whole pages, also those shared with the bytes before and after: what lies there is not lost.
   static const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const auto into_page = reinterpret_cast<std::uintptr_t>(mapped.data()) % page;
-  ::madvise(const_cast<std::byte*>(mapped.data()) - into_page, into_page + mapped.size(), MADV_DONTNEED);
+  const auto into_page = reinterpret_cast<std::uintptr_t>(part.data()) % page;
+  ::madvise(const_cast<std::byte*>(part.data()) - into_page, into_page + part.size(), MADV_DONTNEED);
 }
 
 std::string read_text_file(const std::filesystem::path& path, std::size_t limit_bytes) {
-  const FileDescriptor file(path, O_RDONLY);
+  const FileDescriptor file(path, kReadOnly);
   if (!file) fail("open", path, errno);
   const std::size_t size = regular_file_size(file, path);
   if (size > limit_bytes) {
@@ -153,15 +203,15 @@ std::string read_text_file(const std::filesystem::path& path, std::size_t limit_
         .at(path.string());
   }
   std::string text(size, '\0');
-  std::size_t done = 0;
-  while (done < size) {
-    const ssize_t got = ::read(file.get(), text.data() + done, size - done);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail("read", path, errno);
-    if (got == 0) break;  // it shrank meanwhile
-    done += static_cast<std::size_t>(got);
-  }
-  text.resize(done);
+  text.resize(read_some(file, text, path));  // less where it shrank meanwhile
+  return text;
+}
+
+std::string read_file_start(const std::filesystem::path& path, std::size_t count) {
+  const FileDescriptor file(path, kReadOnly);
+  if (!file) fail("open", path, errno);
+  std::string text(std::min(count, regular_file_size(file, path)), '\0');
+  text.resize(read_some(file, text, path));
   return text;
 }
 

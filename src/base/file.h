@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,7 +13,9 @@
 
 namespace dfrost {
 
-// A read-only view of a file's bytes; they are read from disk when touched.
+// A read-only view of a file's bytes. Only regular files are opened, and a pipe or a device is refused
+// without waiting for it. Files up to kReadAtOnceBytes are read when opened, so that nothing that happens to
+// the file later can be seen; larger ones are mapped, and read from disk when touched.
 class MappedFile {
  public:
   explicit MappedFile(const std::filesystem::path& path);
@@ -25,18 +28,28 @@ class MappedFile {
   std::span<const std::byte> bytes() const { return {data_, size_}; }
   const std::filesystem::path& path() const { return path_; }
 
+  // Throws (data_loss) where the file was cut short, or its disk failed, under a mapped view: what was read
+  // since may be zeros. To be asked after the last read of what is going to be believed.
+  void check() const;
+
+  // Gives the memory behind some of the bytes back to the system where they are mapped; they are read again
+  // if touched again. Without it a file that is read once stays in memory whole, beside what was made of it.
+  void release(std::span<const std::byte> part) const;
+
  private:
   std::filesystem::path path_;
   const std::byte* data_ = nullptr;
   std::size_t size_ = 0;
+  std::optional<std::size_t> guard_;  // of base/bus_guard.h, where the file is mapped
 };
 
-// Gives the memory behind some bytes of a mapped file back to the system; they are read again if touched
-// again. Without it a file that is read once stays in memory whole, beside what was made of it.
-void release_pages(std::span<const std::byte> mapped);
+inline constexpr std::size_t kReadAtOnceBytes = std::size_t{64} << 20;
 
 // Refuses files above `limit_bytes`, so that a wrong path cannot take all memory.
 std::string read_text_file(const std::filesystem::path& path, std::size_t limit_bytes = 64u << 20);
+
+// The first bytes of a regular file, `count` or as many as it has: what it is, without reading it all.
+std::string read_file_start(const std::filesystem::path& path, std::size_t count);
 
 // Writes to a temporary file beside `path`, flushes it to disk and renames it over `path`. A link stays a
 // link: the file that it leads to is replaced. What is no file on a disk (a pipe, /dev/null) is written to as

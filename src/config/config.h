@@ -47,6 +47,7 @@ struct DataSection {
   std::filesystem::path root = {};  // empty: default_data_root()
   std::size_t train_per_domain = CorpusOptions{}.train_per_domain;
   std::size_t test_per_domain = CorpusOptions{}.test_per_domain;
+  ExifOrientation exif = ExifOrientation::apply;
   bool allow_fewer = false;     // a domain that has fewer pictures gives all it has, instead of being refused
   std::size_t cache_mb = 1280;  // most memory for patch embeddings that are kept between epochs; 0: none are
 };
@@ -150,6 +151,10 @@ struct RunConfig {
   PromptOptions prompts_of(std::size_t client) const;
   // The most that any client holds.
   std::size_t most_prompts() const;
+  // [evaluate] with as many test pictures as its share of the run's work allows. A function of the settings
+  // alone, so that everybody scores on the same pictures; where they do not say how large the data is, there
+  // is no limit.
+  ScoringOptions scoring() const;
   // [data] with the run's seed and the data folder filled in.
   CorpusOptions corpus() const;
 };

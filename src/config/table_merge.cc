@@ -165,6 +165,15 @@ std::vector<ConfigKey> evaluate_keys() {
        .field = count(DFROST_AT(evaluate.batch), 1, 65'536),
        .comment = "pictures in one pass",
        .explanation = "Changes a result only where a batch votes for its prompts (prompts.choice)."},
+      {.section = "evaluate",
+       .name = "share",
+       .field = NumberField{place<double>(DFROST_AT(evaluate.share)), 0, 1, true, false},
+       .comment = "of a run's work that scoring may take; fewer test pictures are scored beyond; 1: no limit",
+       .explanation =
+           "Worked out before the run from these settings alone: a picture trained on counts as two that are "
+           "scored. Never fewer than 60 pictures of each domain, and no limit where the settings do not say "
+           "how "
+           "many there are to train on. The paper's settings stay below the limit."},
   };
 }
 

@@ -198,6 +198,10 @@ std::optional<DatasetLocation> locate_dataset(const DomainSpec& spec, const fs::
   return std::nullopt;
 }
 
+SplitCounts count_pictures(const DatasetLocation& location) {
+  return count_pictures_at(location.path, location.format);
+}
+
 Dataset open_dataset(const DomainSpec& spec, const fs::path& root, const ReadOptions& options) {
   const auto location = locate_dataset(spec, root);
   if (!location) throw dataset_not_found(spec, root);
@@ -216,6 +220,7 @@ Dataset open_dataset(const DomainSpec& spec, const fs::path& root, const ReadOpt
     leave_out_empty_classes(dataset);
   }
   hold_out_test_split(dataset);
+  note_untrained_classes(dataset);
   return dataset;
 }
 

@@ -48,6 +48,9 @@ struct DatasetLocation {
 // Where the data set lies, or nothing. Looks at names of files only.
 std::optional<DatasetLocation> locate_dataset(const DomainSpec& spec, const std::filesystem::path& root);
 
+// How many pictures are there, without reading them.
+SplitCounts count_pictures(const DatasetLocation& location);
+
 // Reads it whole. Not found: the error says which file to put where.
 Dataset open_dataset(const DomainSpec& spec, const std::filesystem::path& root,
                      const ReadOptions& options = {});

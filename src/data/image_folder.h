@@ -18,6 +18,9 @@ bool is_image_folder(const std::filesystem::path& folder);
 // Fills class names, splits and skipped files. Other files are skipped and counted, a broken picture too.
 Dataset read_image_folder(const std::filesystem::path& folder, const ReadOptions& options);
 
+// Of the files that look like pictures.
+SplitCounts count_image_folder(const std::filesystem::path& folder);
+
 // "train", "training", "notMNIST_large" … → train; and so on, in any case.
 std::optional<Split> split_of_folder_name(std::string_view name);
 

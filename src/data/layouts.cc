@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/suggest.h"
 #include "data/cifar.h"
+#include "data/count_pictures.h"
 #include "data/idx.h"
 #include "data/image_folder.h"
 #include "data/label_list.h"
@@ -210,6 +211,57 @@ const Layout& find_layout(std::string_view name) {
   }
   throw Error(ErrorCode::invalid_argument, fmt::format("there is no data format called '{}'", name),
               did_you_mean(name, names, fmt::format("known are {}", fmt::join(names, ", "))));
+}
+
+namespace {
+
+std::size_t& at(SplitCounts& counts, Split split) { return counts[static_cast<std::size_t>(split)]; }
+
+SplitCounts count_idx_set(const fs::path& folder) {
+  SplitCounts counts{};
+  const auto train = find_file(folder, kTrainImages);
+  if (train) at(counts, Split::train) = count_idx(*train);
+  if (const auto test = find_file(folder, kTestImages))
+    at(counts, train ? Split::test : Split::train) = count_idx(*test);
+  return counts;
+}
+
+// Five batches and a test batch; those that are there.
+template <std::size_t (*kCount)(const fs::path&)>
+SplitCounts count_cifar_batches(const fs::path& folder, std::string_view ending) {
+  SplitCounts counts{};
+  for (int batch = 1; batch <= 5; ++batch) {
+    if (const auto file = find_file(folder, {fmt::format("data_batch_{}{}", batch, ending)}))
+      at(counts, Split::train) += kCount(*file);
+  }
+  if (const auto file = find_file(folder, {fmt::format("test_batch{}", ending)}))
+    at(counts, Split::test) = kCount(*file);
+  return counts;
+}
+
+// A file for each split, named with this behind the split's name.
+template <std::size_t (*kCount)(const fs::path&)>
+SplitCounts count_split_files(const fs::path& folder, std::string_view ending) {
+  SplitCounts counts{};
+  for (const Split split : kSplits) {
+    if (const auto file = find_file(folder, {fmt::format("{}{}", to_string(split), ending)}))
+      at(counts, split) = kCount(*file);
+  }
+  return counts;
+}
+
+}  // namespace
+
+SplitCounts count_pictures_at(const fs::path& path, std::string_view format) {
+  if (format == "idx") return count_idx_set(path);
+  if (format == "cifar") return count_cifar_batches<count_cifar_records>(path, ".bin");
+  if (format == "cifar-png") return count_cifar_batches<count_cifar_png>(path, ".png");
+  if (format == "svhn-mat") return count_split_files<count_svhn_mat>(path, "_32x32.mat");
+  if (format == "records") return count_split_files<count_cifar_records>(path, ".bin");
+  if (format == "mnist-m") return count_mnist_m(path);
+  if (format == "csv") return count_csv(path);
+  find_layout(format);  // an unknown name is an error
+  return count_image_folder(path);
 }
 
 }  // namespace dfrost

@@ -28,4 +28,8 @@ std::span<const Layout> layouts();
 // An unknown name is an Error with the nearest known one.
 const Layout& find_layout(std::string_view name);
 
+// How many pictures lie where a layout was found, by headers, sizes and names of files alone: as they are
+// split on disk, before anything is held out, and with those that reading would find to be broken.
+SplitCounts count_pictures_at(const std::filesystem::path& path, std::string_view format);
+
 }  // namespace dfrost

@@ -16,7 +16,13 @@ struct ScoringOptions {
   std::size_t clients = 8;    // scored, at most, spread evenly over the domains; 0: all
   std::size_t samples = 200;  // test pictures of each domain, at most; 0: all
   std::size_t batch = 32;     // pictures in one pass
+  // Of a run's work, at most, above 60 pictures of each domain: where all that is asked for would take more,
+  // fewer test pictures are looked at. 1: no limit.
+  double share = 0.2;
 };
+
+// Below so many test pictures of each domain an accuracy says too little to be cut further.
+inline constexpr std::size_t kLeastScoredSamples = 60;
 
 // Over clients.
 struct Spread {

@@ -37,7 +37,8 @@ std::optional<std::size_t> round_at_the_beginning(std::string_view line) {
 
 // `use` gets each line, and whether it has its end.
 void for_each_line(const fs::path& path, const std::function<void(const std::string&, bool)>& use) {
-  std::ifstream lines(path, std::ios::binary);
+  std::ifstream lines;
+  if (fs::is_regular_file(path)) lines.open(path, std::ios::binary);  // a pipe would keep us waiting
   for (std::string line; std::getline(lines, line);) use(line, !lines.eof());
   // What cannot be read must not be taken for empty, and cut.
   if (!lines.is_open() || lines.bad())

@@ -61,7 +61,8 @@ Round round_of(const nlohmann::json& json, const fs::path& file) {
 
 std::vector<Round> read_rounds(const fs::path& file) {
   std::vector<Round> rounds;
-  std::ifstream lines(file, std::ios::binary);
+  std::ifstream lines;
+  if (fs::is_regular_file(file)) lines.open(file, std::ios::binary);  // a pipe would keep us waiting
   // A last line without its end is being written, or was cut short: getline() then meets the end of the file.
   for (std::string line; std::getline(lines, line) && !lines.eof();) {
     rounds.push_back(round_of(parse_json(line, file.string()), file));

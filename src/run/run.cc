@@ -93,6 +93,12 @@ Corpus open_pictures(const RunConfig& config, RunObserver& observer) {
       observer.on_note(fmt::format("{}: {} files skipped", domain.name, domain.skipped.count()));
     }
   }
+  if (const auto scoring = config.scoring(); scoring.samples != config.evaluate.samples) {
+    observer.on_note(
+        fmt::format("scored on {} test pictures of each domain, so that scoring takes about {:g} % "
+                    "of the run; evaluate.share = 1 lifts that",
+                    scoring.samples, 100 * config.evaluate.share));
+  }
   require_test_pictures(corpus);
   require_classes(corpus);
   return corpus;

@@ -236,8 +236,9 @@ bool Simulation::is_evaluated(std::size_t round) const {
 }
 
 EvaluationRecord Simulation::evaluate_all(const RoundProgressCallback& progress) {
-  const auto chosen = scored_clients(config_.evaluate, clients().size());
-  const auto samples = scored_samples(config_.evaluate, corpus_, config_.run.seed);
+  const auto scoring = config_.scoring();
+  const auto chosen = scored_clients(scoring, clients().size());
+  const auto samples = scored_samples(scoring, corpus_, config_.run.seed);
   const std::size_t models = chosen.size() + 1;  // and the network model, last
   ProgressCounter counter(progress, "evaluate", models);
   std::vector<Evaluation> evaluations(models);

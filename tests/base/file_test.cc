@@ -79,7 +79,7 @@ TEST(MappedFile, ShowsTheBytesAndSurvivesAMove) {
   MappedFile first(folder / "f");
   const MappedFile second = std::move(first);
   ASSERT_EQ(second.bytes().size(), 3u);
-  release_pages(second.bytes());
+  second.release(second.bytes());
   EXPECT_EQ(second.bytes()[2], std::byte{'c'});
 }
 
@@ -87,6 +87,56 @@ TEST(MappedFile, NamesAMissingFileAndAFolder) {
   const test::TemporaryFolder folder;
   test::expect_error(ErrorCode::not_found, "missing", [&] { MappedFile(folder / "missing"); });
   test::expect_error(ErrorCode::not_found, "is a folder", [&] { MappedFile(folder.path()); });
+}
+
+TEST(ReadFileStart, IsTheWholeFileWhereThatIsShorter) {
+  const test::TemporaryFolder folder;
+  write_file_atomically(folder / "f", "abcdef");
+  EXPECT_EQ(read_file_start(folder / "f", 4), "abcd");
+  EXPECT_EQ(read_file_start(folder / "f", 40), "abcdef");
+}
+
+// Without a writer, opening a pipe to read from it waits for one, for ever.
+TEST(OnlyRegularFiles, AreReadAndAPipeIsRefusedAtOnce) {
+  const test::TemporaryFolder folder;
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+  test::expect_error(ErrorCode::not_found, "not a regular file", [&] { MappedFile(folder / "pipe"); });
+  test::expect_error(ErrorCode::not_found, "not a regular file", [&] { read_text_file(folder / "pipe"); });
+  test::expect_error(ErrorCode::not_found, "not a regular file",
+                     [&] { read_file_start(folder / "pipe", 4); });
+  test::expect_error(ErrorCode::not_found, "not a regular file", [&] { MappedFile("/dev/zero"); });
+}
+
+TEST(MappedFile, ShowsASmallFileAsItWasWhenOpenedWhateverHappensToIt) {
+  const test::TemporaryFolder folder;
+  write_file_atomically(folder / "f", std::string(100'000, 'x'));
+  const MappedFile file(folder / "f");
+  std::filesystem::resize_file(folder / "f", 0);
+  EXPECT_EQ(file.bytes()[99'999], std::byte{'x'});
+  file.check();
+}
+
+// Before there was a guard, the read ended the process by SIGBUS.
+TEST(MappedFile, OfALargeFileThatIsCutShortIsAnErrorAfterTheRead) {
+  const test::TemporaryFolder folder;
+  const auto path = folder / "large";
+  write_file_atomically(path, "head");
+  std::filesystem::resize_file(path, kReadAtOnceBytes + 123'456);
+  MappedFile file(path);
+  file.check();
+  std::filesystem::resize_file(path, 8'192);
+  const MappedFile moved = std::move(file);
+  EXPECT_EQ(moved.bytes()[0], std::byte{'h'});
+  moved.check();
+  EXPECT_EQ(moved.bytes()[kReadAtOnceBytes], std::byte{0});
+  test::expect_error(ErrorCode::data_loss, "cut short", [&] { moved.check(); });
+  EXPECT_EQ(moved.bytes()[10'000], std::byte{0});
+  EXPECT_EQ(moved.bytes()[0], std::byte{'h'});
+  // The next one on its place begins anew.
+  std::filesystem::resize_file(path, kReadAtOnceBytes + 1);
+  const MappedFile again(path);
+  EXPECT_EQ(again.bytes()[kReadAtOnceBytes], std::byte{0});
+  again.check();
 }
 
 TEST(MappedFile, AnEmptyFileHasNoBytes) {

@@ -112,6 +112,10 @@ const std::vector<Effect> kFileEffects = {
     {"data.root", "FOLDER/two", {R"(data.domains=["svhn"])", "data.root=FOLDER/one"}},
     {"data.train_per_domain", "30", {}},
     {"data.test_per_domain", "10", {}},
+    {"data.exif",
+     "ignore",
+     {R"(data.domains=[{name = "turned", path = "FOLDER/turned"}])", "data.train_per_domain=0",
+      "data.test_per_domain=0"}},
     {"data.allow_fewer", "false", {"data.allow_fewer=true", "data.train_per_domain=1000"}},
     {"partition.file", "FOLDER/odd.csv", {"partition.kind=file", "partition.file=FOLDER/even.csv"}},
     {"network.file", "FOLDER/star.txt", {"network.topology=file", "network.file=FOLDER/path.txt"}},
@@ -120,6 +124,8 @@ const std::vector<Effect> kFileEffects = {
 // By their own words they change nothing but the time: tests/merge holds the two forms of the merge against
 // each other, and a test below runs without a cache.
 const std::set<std::string> kChangesOnlyTheTime = {"merge.form", "data.cache_mb"};
+// Speaks of runs larger than these: tests/config holds it to its words.
+const std::set<std::string> kOfLargerRuns = {"evaluate.share"};
 
 const std::vector<std::string> kBase = {"run.seed=3",
                                         "run.rounds=3",
@@ -164,6 +170,8 @@ std::string outcome_of(std::vector<std::string> overrides) {
 // Files beside those of the small experiment: what the keys above lead to.
 void write_other_files(const test::SmallExperiment& experiment) {
   test::write_random_checkpoint(experiment.folder / "other.safetensors", 2);
+  std::filesystem::create_directories(experiment.folder / "turned");
+  test::run_python("data/make_turned_set.py", (experiment.folder / "turned").string());
   for (const auto& [root, seed] : {std::pair{"one", 1}, {"two", 2}}) {
     const auto folder = experiment.folder / root / "svhn";
     test::write_squares(folder / "train.bin", 4, static_cast<Seed>(seed));
@@ -212,6 +220,7 @@ std::string outcome_on_disk(const test::SmallExperiment& experiment, std::vector
 
 TEST(ConfigKeys, EachChangesWhatARunDoes) {
   std::set<std::string> shown = kChangesOnlyTheTime;
+  shown.insert(kOfLargerRuns.begin(), kOfLargerRuns.end());
   const test::SmallExperiment experiment;
   write_other_files(experiment);
   const auto check = [&](const Effect& effect, const auto& outcome) {

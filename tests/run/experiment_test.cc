@@ -158,8 +158,9 @@ TEST(RunExperiment, ClearsAwayWhatAKilledProcessLeftHalfWritten) {
 TEST(RunExperiment, RefusesADomainWithNothingToScoreOn) {
   StoppingObserver observer;
   SmallExperiment experiment;
-  fs::remove(experiment.folder / "cold/test.bin");  // of 4 pictures a class no fifth can be held out
-  experiment.config.data.test_per_domain = 0;
+  fs::remove(experiment.folder / "cold/test.bin");
+  test::write_squares(experiment.folder / "cold/train.bin", 2, 5);  // of 2 pictures a class none is held out
+  experiment.config.data.train_per_domain = experiment.config.data.test_per_domain = 0;
   test::expect_error(ErrorCode::failed_precondition, "cold has no test pictures",
                      [&] { experiment.run(observer); });
   EXPECT_FALSE(fs::exists(experiment.run_folder()));
