@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "cli/backbone_path.h"
 #include "cli/command.h"
 #include "cli/report_files.h"
@@ -109,7 +110,7 @@ void run_federation(const RunArguments& arguments) {
   std::string report;
   if (!arguments.no_report) report = report_of(folder);
   if (arguments.json) {
-    print_json(nlohmann::ordered_json::parse(read_text_file(folder / "summary.json")));
+    print_json(parse_own_json(read_text_file(folder / "summary.json")));
   } else {
     print_closing_table(result, folder, report);
     std::fflush(stdout);  // the last word is that of a warning, also where both go to one place

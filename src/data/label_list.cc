@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/file.h"
+#include "base/quote.h"
 #include "base/text.h"
 #include "data/csv_reader.h"
 #include "data/image_folder.h"
@@ -104,7 +105,7 @@ std::vector<ListedPicture> parse_csv_list(std::string_view text, const std::stri
     ListedPicture picture{std::move(fields[0]), std::move(fields[1]), Split::train, reader.position().line};
     if (fields.size() == 3) {
       const auto split = split_of_folder_name(fields[2]);
-      if (!split) throw reader.error(fmt::format("'{}' is not train, val or test", fields[2]));
+      if (!split) throw reader.error(fmt::format("{} is not train, val or test", quote_name(fields[2])));
       picture.split = *split;
     }
     pictures.push_back(std::move(picture));
@@ -167,8 +168,8 @@ Dataset read_mnist_m(const fs::path& folder, const ReadOptions& options) {
     for (auto& picture : parse_space_list(read_text_file(list, kMaxListBytes), list.string(), split)) {
       const auto digit = to_number(picture.label);
       if (!digit || *digit < 0 || *digit > 9) {
-        throw Error(ErrorCode::data_loss, fmt::format("{}: {} has label '{}', not a digit", list.string(),
-                                                      picture.path, picture.label))
+        throw Error(ErrorCode::data_loss, fmt::format("{}: {} has label {}, not a digit", list.string(),
+                                                      quote_name(picture.path), quote_name(picture.label)))
             .at(fmt::format("{}, line {}", list.string(), picture.line));
       }
       picture.path = pictures_folder + "/" + picture.path;

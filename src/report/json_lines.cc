@@ -7,10 +7,10 @@
 #include <array>
 #include <span>
 
+#include "base/json.h"
+
 namespace dfrost {
 namespace {
-
-constexpr int kDeepest = 32;  // records nest five deep
 
 // Does not follow a link out of the folder, nor wait for whoever fills a pipe.
 class OpenFile {
@@ -37,13 +37,8 @@ class OpenFile {
 }  // namespace
 
 std::optional<Json> parse_record(std::string_view text) {
-  bool too_deep = false;
-  const auto watch_depth = [&](int depth, Json::parse_event_t, const Json&) {
-    too_deep = too_deep || depth > kDeepest;
-    return !too_deep;
-  };
-  auto json = Json::parse(text.begin(), text.end(), watch_depth, false);
-  if (too_deep || !json.is_object()) return std::nullopt;
+  auto json = parse_own_json(text);
+  if (!json.is_object()) return std::nullopt;
   return json;
 }
 

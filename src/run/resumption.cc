@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/file.h"
 #include "config/settings_identity.h"
 #include "config/toml_file.h"
 #include "dfrost/error.h"
@@ -12,16 +13,6 @@
 namespace dfrost {
 
 namespace fs = std::filesystem;
-namespace {
-
-// NAME.PROCESS.tmp, as write_file_atomically() calls what it has not finished.
-bool is_half_written(const fs::path& path) {
-  const std::string process = path.stem().extension().string();
-  return path.extension() == ".tmp" && process.size() > 1 &&
-         process.find_first_not_of("0123456789", 1) == std::string::npos;
-}
-
-}  // namespace
 
 void refuse_existing_run(const fs::path& folder) {
   if (!fs::exists(folder / "metrics.jsonl")) return;
@@ -67,9 +58,9 @@ std::optional<Savepoint> savepoint_to_resume(const fs::path& folder, RunObserver
 void remove_leftovers(const fs::path& folder) {
   std::vector<fs::path> leftovers;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    if (is_half_written(entry.path())) leftovers.push_back(entry.path());
+    if (is_unfinished_file(entry.path())) leftovers.push_back(entry.path());
   }
-  for (const auto& path : leftovers) fs::remove(path);
+  for (const auto& path : leftovers) remove_file(path);
 }
 
 void require_nothing_to_lose(const fs::path& folder, const RunConfig& config, Precision precision) {

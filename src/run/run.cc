@@ -174,7 +174,7 @@ void run_rounds(const RunConfig& config, const RunOptions& options, const std::s
   auto kept = keep_rounds_until(metrics, done);
   tell_damage(metrics, kept, log);
   tell_gaps(kept, done, log);
-  EventFile events(options.folder / "tensorboard" / "events.out.tfevents.dfrost", kept.lines);
+  EventFile events(options.folder / "tensorboard" / "events.out.tfevents.dfrost", kept.lines, done);
   if (events.made_anew())
     log.on_note("TensorBoard's events were damaged or incomplete: made anew from the records");
   Recorded recorded;
