@@ -48,8 +48,9 @@ std::string dump_json(const nlohmann::ordered_json& document, int indent) {
 }
 
 nlohmann::json parse_json(std::string_view text, const std::string& place) {
-  if (nests_too_deep(text, NestedText::json)) {
-    throw Error(ErrorCode::data_loss, fmt::format("JSON nested deeper than {}", kDeepestNesting)).at(place);
+  if (const auto line = line_nested_too_deep(text, NestedText::json)) {
+    throw Error(ErrorCode::data_loss, fmt::format("JSON nested deeper than {}", kDeepestNesting))
+        .at(fmt::format("{}, line {}", place, *line));
   }
   StructureCheck check;
   try {
@@ -68,7 +69,7 @@ nlohmann::json parse_json(std::string_view text, const std::string& place) {
 
 nlohmann::ordered_json parse_own_json(std::string_view text) {
   using Json = nlohmann::ordered_json;
-  if (nests_too_deep(text, NestedText::json)) return Json(Json::value_t::discarded);
+  if (line_nested_too_deep(text, NestedText::json)) return Json(Json::value_t::discarded);
   return Json::parse(text.begin(), text.end(), nullptr, false);
 }
 

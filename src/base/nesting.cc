@@ -1,7 +1,6 @@
 #include "base/nesting.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <vector>
 
 namespace dfrost {
@@ -12,9 +11,10 @@ class NestingCounter {
  public:
   NestingCounter(std::string_view text, NestedText kind) : text_(text), toml_(kind == NestedText::toml) {}
 
-  int deepest() {
-    while (at_ < text_.size() && deepest_ <= kDeepestNesting) step();
-    return deepest_;
+  // Where the limit is passed; the text's length where it is not.
+  std::size_t passed_at() {
+    while (at_ < text_.size() && depth_ + dots_ <= kDeepestNesting) step();
+    return depth_ + dots_ > kDeepestNesting ? at_ - 1 : text_.size();
   }
 
  private:
@@ -36,7 +36,6 @@ class NestingCounter {
     } else if (toml_ && c == '.') {
       ++dots_;
     }
-    deepest_ = std::max(deepest_, depth_ + dots_);
   }
 
   // To the end of a text that opens here; texts of TOML may be opened by three quotes.
@@ -66,13 +65,14 @@ class NestingCounter {
   std::vector<int> outer_dots_;  // of the keys whose brackets are open
   int dots_ = 0;                 // of the key under way
   int depth_ = 0;                // of the brackets that are open, with the dots before them
-  int deepest_ = 0;
 };
 
 }  // namespace
 
-bool nests_too_deep(std::string_view text, NestedText kind) {
-  return NestingCounter(text, kind).deepest() > kDeepestNesting;
+std::optional<std::size_t> line_nested_too_deep(std::string_view text, NestedText kind) {
+  const std::size_t at = NestingCounter(text, kind).passed_at();
+  if (at >= text.size()) return std::nullopt;
+  return 1 + static_cast<std::size_t>(std::ranges::count(text.substr(0, at), '\n'));
 }
 
 }  // namespace dfrost

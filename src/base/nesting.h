@@ -2,6 +2,8 @@
 // call themselves once a level, and end with the stack. Counted before a parser sees the text.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string_view>
 
 namespace dfrost {
@@ -10,8 +12,8 @@ inline constexpr int kDeepestNesting = 64;  // lists and tables in each other; r
 
 enum class NestedText { json, toml };
 
-// Whether brackets open more than kDeepestNesting levels, outside of texts and comments. In TOML each dot of
-// a key opens one too: a.b.c = 1 is a table in a table.
-bool nests_too_deep(std::string_view text, NestedText kind);
+// The line, from 1, on which brackets outside of texts and comments open more than kDeepestNesting levels;
+// nothing where none does. In TOML each dot of a key opens one too: a.b.c = 1 is a table in a table.
+std::optional<std::size_t> line_nested_too_deep(std::string_view text, NestedText kind);
 
 }  // namespace dfrost

@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "adapter/adapter_use.h"
 #include "base/quote.h"
 #include "cli/backbone_path.h"
 #include "cli/command.h"
 #include "config/toml_file.h"
 #include "dfrost/error.h"
-#include "adapter/adapter_use.h"
 #include "records/run_folder.h"
 
 namespace dfrost::cli {

@@ -4,6 +4,7 @@
 
 #include <cassert>
 
+#include "kernels/onednn_error.h"
 #include "kernels/onednn_section.h"
 
 namespace dfrost {
@@ -21,8 +22,7 @@ void small_product(Transpose ta, Transpose tb, MatrixView<const float> a, Matrix
       dnnl_sgemm(static_cast<char>(ta), static_cast<char>(tb), dim(out.rows()), dim(out.cols()), dim(inner),
                  options.scale, a.data(), dim(a.stride()), b.data(), dim(b.stride()),
                  options.accumulate ? 1.0f : 0.0f, out.data(), dim(out.stride()));
-  assert(status == dnnl_success);
-  (void)status;
+  if (status != dnnl_success) throw onednn_error(status);
 }
 
 }  // namespace dfrost

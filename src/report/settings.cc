@@ -35,7 +35,7 @@ std::string file_name(const Json& path) {
 }  // namespace
 
 std::optional<Settings> parse_settings(const std::string& text) {
-  if (nests_too_deep(text, NestedText::toml)) return std::nullopt;
+  if (line_nested_too_deep(text, NestedText::toml)) return std::nullopt;
   try {
     Settings settings;
     const toml::table file = toml::parse(text);
