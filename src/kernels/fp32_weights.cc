@@ -90,6 +90,7 @@ struct Fp32Ops::Weights::Packed {
   const Product& product(const ProductShape& shape, std::size_t inputs, std::size_t outputs) const {
     const std::lock_guard lock(mutex);
     if (const auto found = products.find(shape); found != products.end()) return found->second;
+    require_room_for_code();
     const auto description = describe(shape, inputs, outputs, matrix.get_desc());
     return products.emplace(shape, Product{dnnl::matmul(description), description.scratchpad_desc()})
         .first->second;
@@ -107,6 +108,7 @@ Fp32Ops::Weights::Weights(MatrixView<const float> matrix)
 }
 
 void Fp32Ops::Weights::pack(MatrixView<const float> matrix) {
+  require_room_for_code();
   const auto n = static_cast<memory::dim>(outputs_), k = static_cast<memory::dim>(inputs_);
   const memory::desc any({k, n}, memory::data_type::f32, memory::format_tag::any);
   const auto wanted =

@@ -234,8 +234,10 @@ void HttpServer::accept_all() {
 
 void HttpServer::serve(Connection& connection, short events, Clock::time_point now) {
   using State = Connection::State;
-  if (connection.state == State::reading && events != 0) read_head(connection);
-  if (connection.state == State::sending) {
+  if (connection.state == State::reading) {
+    if (events != 0) read_head(connection);
+    if (connection.state == State::sending) send_some(connection);
+  } else if (connection.state == State::sending) {
     // A viewer that goes says so by an end that can be read; one that says anything else is none.
     if ((events & (POLLERR | POLLHUP | POLLIN)) != 0) {
       connection.state = State::gone;

@@ -36,7 +36,7 @@ std::string lines_without_seconds(const std::string& text) {
 }
 
 // Round by round what its scalars are; the time of an event stands in eight bytes at its front, and those
-// that tell seconds and speeds go by the tags "time/…" .
+// that tell seconds and speeds go by the tags "seconds/…".
 std::string events_without_times(const std::string& file) {
   std::string kept;
   for (std::size_t at = 0; at + 12 <= file.size();) {
@@ -44,8 +44,8 @@ std::string events_without_times(const std::string& file) {
     std::memcpy(&length, file.data() + at, sizeof length);
     std::string event = file.substr(at + 12, length);
     if (event.size() > 9) event.replace(1, 8, 8, '\0');
-    for (std::size_t tag = event.find("time/"); tag != std::string::npos;
-         tag = event.find("time/", tag + 1)) {
+    for (std::size_t tag = event.find("seconds/"); tag != std::string::npos;
+         tag = event.find("seconds/", tag + 1)) {
       const std::size_t value = event.find('\x15', tag);  // field 2, four bytes
       event.replace(value + 1, 4, 4, '\0');
     }

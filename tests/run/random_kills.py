@@ -71,7 +71,7 @@ def events(data):
     while at < len(data):
         length, = struct.unpack_from("<Q", data, at)
         event = data[at + 12:at + 12 + length]
-        kept.append(re.sub(rb"(time/[a-z_]+\x15)....", rb"\1", event[9:], flags=re.S))
+        kept.append(re.sub(rb"(seconds/[a-z_]+\x15)....", rb"\1", event[9:], flags=re.S))
         at += 12 + length + 4
     return kept
 
