@@ -255,7 +255,7 @@ StoredAdapter read_adapter(const std::filesystem::path& path) {
   }
   StoredAdapter adapter;
   adapter.has_checksum = undamaged.has_value();
-  adapter.card = card_from_json(Json::parse(text->second, nullptr, false), path.string());
+  adapter.card = card_from_json(parse_own_json(text->second), path.string());
   adapter.state.layout = layout_of(adapter.card.adapter, adapter.card.geometry);
   if (adapter.state.layout.size() > file.file().bytes().size()) {
     throw Error(ErrorCode::data_loss, "the card describes more values than the file has bytes")

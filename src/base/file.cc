@@ -4,15 +4,18 @@
 #include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
 #include "base/bus_guard.h"
+#include "base/file_fault.h"
 #include "dfrost/error.h"
 
 namespace dfrost {
@@ -37,8 +40,17 @@ ErrorCode code_of(int error) {
       .at(path.string());
 }
 
+// Does a change unless a test has it otherwise; an errno, 0 for done.
+template <typename System>
+int change(FileChange what, const std::filesystem::path& path, const System& system) {
+  int error = 0;
+  if (!change_happens(what, path, error)) return error;
+  return system() == 0 ? 0 : errno;
+}
+
 class FileDescriptor {
  public:
+  FileDescriptor() = default;
   FileDescriptor(const std::filesystem::path& path, int flags, mode_t mode = 0)
       : fd_(::open(path.c_str(), flags | O_CLOEXEC, mode)) {}
   ~FileDescriptor() {
@@ -46,11 +58,14 @@ class FileDescriptor {
   }
   FileDescriptor(const FileDescriptor&) = delete;
   FileDescriptor& operator=(const FileDescriptor&) = delete;
+  void open(const std::filesystem::path& path, int flags, mode_t mode) {
+    fd_ = ::open(path.c_str(), flags | O_CLOEXEC, mode);
+  }
   int get() const { return fd_; }
   explicit operator bool() const { return fd_ >= 0; }
 
  private:
-  int fd_;
+  int fd_ = -1;
 };
 
 // The size of a regular file; a directory or a device is an error of its own.
@@ -109,32 +124,93 @@ std::filesystem::path followed(const std::filesystem::path& path) {
   return absent ? path : real;
 }
 
-// Removes the temporary file unless it was renamed into place.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(std::filesystem::path path) : path_(std::move(path)) {}
-  ~TemporaryFile() {
-    if (!path_.empty()) ::unlink(path_.c_str());
+constexpr std::size_t kRandomDigits = 16;
+
+// Digits that nobody can foresee.
+std::string random_digits() {
+  std::uint64_t bits = 0;
+  // Fewer bytes than 256 come whole, once the system has started.
+  while (::getrandom(&bits, sizeof bits, 0) != static_cast<ssize_t>(sizeof bits)) {
   }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  void keep() { path_.clear(); }
+  return fmt::format("{:0{}x}", bits, kRandomDigits);
+}
+
+// A new file beside `path`, removed unless it was renamed into place. Neither a file that is there nor a link
+// that somebody has laid is written to: the name is made up, and O_EXCL takes only what it makes.
+class UnfinishedFile {
+ public:
+  explicit UnfinishedFile(const std::filesystem::path& beside) : goal_(beside) {
+    int error = EEXIST;
+    for (int tries = 0; error == EEXIST && tries < 100; ++tries) {
+      path_ = fmt::format("{}.{}.tmp", beside.string(), random_digits());
+      error = change(FileChange::create, path_, [&] {
+        file_.open(path_, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
+        return file_ ? 0 : -1;
+      });
+    }
+    if (error != 0) fail("write", beside, error);
+  }
+  ~UnfinishedFile() {
+    if (path_.empty()) return;
+    try {
+      change(FileChange::remove, path_, [&] { return ::unlink(path_.c_str()); });
+    } catch (const DiedInTest&) {  // the dead do not tidy up
+    }
+  }
+  UnfinishedFile(const UnfinishedFile&) = delete;
+  UnfinishedFile& operator=(const UnfinishedFile&) = delete;
+
+  const FileDescriptor& file() const { return file_; }
+  void move_into_place() {
+    const int error =
+        change(FileChange::rename, goal_, [&] { return ::rename(path_.c_str(), goal_.c_str()); });
+    if (error != 0) fail("write", goal_, error);
+    path_.clear();
+  }
 
  private:
+  const std::filesystem::path& goal_;
   std::filesystem::path path_;
+  FileDescriptor file_;
 };
+
+// 0, or an errno.
+int put_bytes(const FileDescriptor& file, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t put = ::write(file.get(), bytes.data(), bytes.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return errno;
+    bytes = bytes.subspan(static_cast<std::size_t>(put));
+  }
+  return 0;
+}
+
+int put_bytes_unless_a_test_forbids(const FileDescriptor& file, std::span<const std::byte> bytes,
+                                    const std::filesystem::path& path) {
+  int error = 0;
+  try {
+    if (change_happens(FileChange::write, path, error)) return put_bytes(file, bytes);
+  } catch (const DiedInTest&) {
+    put_bytes(file, bytes.first(bytes.size() / 2));
+    throw;
+  }
+  put_bytes(file, bytes.first(error != 0 ? bytes.size() / 2 : bytes.size()));
+  return error;
+}
 
 void write_all(const FileDescriptor& file, std::span<const std::byte> bytes,
                const std::filesystem::path& path) {
-  std::size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t put = ::write(file.get(), bytes.data() + done, bytes.size() - done);
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) fail("write", path, errno);
-    done += static_cast<std::size_t>(put);
-  }
+  if (const int error = put_bytes_unless_a_test_forbids(file, bytes, path)) fail("write", path, error);
+  const int error = change(FileChange::flush, path, [&] { return ::fsync(file.get()); });
   // What is no file on a disk (a pipe, a device) cannot be flushed to one, and need not.
-  if (::fsync(file.get()) != 0 && errno != EINVAL) fail("write", path, errno);
+  if (error != 0 && error != EINVAL) fail("write", path, error);
+}
+
+// What a rename or a removal did must reach the disk too. Not every system can: nothing is lost by that.
+void flush_folder_of(const std::filesystem::path& path) {
+  const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+  const FileDescriptor directory(folder, O_RDONLY | O_DIRECTORY);
+  if (directory) change(FileChange::flush, folder, [&] { return ::fsync(directory.get()); });
 }
 
 }  // namespace
@@ -222,18 +298,16 @@ void write_file_atomically(const std::filesystem::path& given, std::span<const s
     return write_all(device, bytes, given);
   }
   const std::filesystem::path path = followed(given);
-  // The process id keeps two processes that write the same file out of each other's way.
-  const std::filesystem::path temporary = path.string() + fmt::format(".{}.tmp", ::getpid());
-  const FileDescriptor file(temporary, O_WRONLY | O_CREAT | O_TRUNC, 0644);
-  if (!file) fail("write", path, errno);
-  TemporaryFile guard(temporary);
-  write_all(file, bytes, path);
-  if (::rename(temporary.c_str(), path.c_str()) != 0) fail("write", path, errno);
-  guard.keep();
-  // The rename itself must reach the disk too.
-  const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
-  const FileDescriptor directory(folder, O_RDONLY | O_DIRECTORY);
-  if (directory) ::fsync(directory.get());
+  UnfinishedFile unfinished(path);
+  write_all(unfinished.file(), bytes, path);
+  unfinished.move_into_place();
+  flush_folder_of(path);
+}
+
+bool is_unfinished_file(const std::filesystem::path& path) {
+  const std::string digits = path.stem().extension().string();  // with its dot
+  return path.extension() == ".tmp" && digits.size() == kRandomDigits + 1 &&
+         digits.find_first_not_of("0123456789abcdef", 1) == std::string::npos;
 }
 
 void write_file_atomically(const std::filesystem::path& path, std::string_view text) {
@@ -241,9 +315,42 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view t
 }
 
 void append_to_file(const std::filesystem::path& path, std::string_view text) {
-  const FileDescriptor file(path, O_WRONLY | O_APPEND | O_CREAT, 0644);
-  if (!file) fail("write", path, errno);
+  FileDescriptor file;
+  const int error = change(FileChange::create, path, [&] {
+    file.open(path, O_WRONLY | O_APPEND | O_CREAT, 0644);
+    return file ? 0 : -1;
+  });
+  if (error != 0) fail("write", path, error);
   write_all(file, std::as_bytes(std::span(text)), path);
+}
+
+void rename_file(const std::filesystem::path& from, const std::filesystem::path& to) {
+  const int error = change(FileChange::rename, to, [&] { return ::rename(from.c_str(), to.c_str()); });
+  if (error != 0) fail("rename", from, error);
+  flush_folder_of(to);
+}
+
+bool remove_file(const std::filesystem::path& path) {
+  const int error = change(FileChange::remove, path, [&] { return ::unlink(path.c_str()); });
+  if (error != 0 && error != ENOENT) fail("remove", path, error);
+  return error == 0;
+}
+
+void cut_file(const std::filesystem::path& path, std::size_t bytes) {
+  const int error =
+      change(FileChange::cut, path, [&] { return ::truncate(path.c_str(), static_cast<off_t>(bytes)); });
+  if (error != 0) fail("cut", path, error);
+}
+
+WorkFolder::WorkFolder(const std::filesystem::path& parent, const std::string& beginning) {
+  std::string name = (std::filesystem::absolute(parent) / (beginning + "XXXXXX")).string();
+  if (::mkdtemp(name.data()) == nullptr) fail("make a folder in", parent, errno);
+  path_ = name;
+}
+
+WorkFolder::~WorkFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
 }
 
 FolderLock::FolderLock(const std::filesystem::path& folder)

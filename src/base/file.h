@@ -51,15 +51,37 @@ std::string read_text_file(const std::filesystem::path& path, std::size_t limit_
 // The first bytes of a regular file, `count` or as many as it has: what it is, without reading it all.
 std::string read_file_start(const std::filesystem::path& path, std::size_t count);
 
-// Writes to a temporary file beside `path`, flushes it to disk and renames it over `path`. A link stays a
-// link: the file that it leads to is replaced. What is no file on a disk (a pipe, /dev/null) is written to as
-// it is.
+// Writes to a temporary file beside `path`, flushes it to disk and renames it over `path`. The temporary file
+// is a new one of a name that nobody can have foreseen. A link stays a link: the file that it leads to is
+// replaced. What is no file on a disk (a pipe, /dev/null) is written to as it is.
 void write_file_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes);
 void write_file_atomically(const std::filesystem::path& path, std::string_view text);
+
+// Whether a name is one that write_file_atomically() gives to what it has not finished.
+bool is_unfinished_file(const std::filesystem::path& path);
 
 // Adds to the end of a file, which is made where there is none, in one write, flushed to disk. Where that
 // fails, nothing that was there before is lost, and of what is new perhaps a part is there.
 void append_to_file(const std::filesystem::path& path, std::string_view text);
+
+// Changes of which one sees all or nothing. What is not there need not be removed; says whether it was.
+void rename_file(const std::filesystem::path& from, const std::filesystem::path& to);
+bool remove_file(const std::filesystem::path& path);
+void cut_file(const std::filesystem::path& path, std::size_t bytes);
+
+// A folder of a name that nobody can have foreseen, `beginning` and some letters, made in `parent` for its
+// owner alone; it is gone with all that is in it when this is.
+class WorkFolder {
+ public:
+  WorkFolder(const std::filesystem::path& parent, const std::string& beginning);
+  ~WorkFolder();
+  WorkFolder(const WorkFolder&) = delete;
+  WorkFolder& operator=(const WorkFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
 
 // Keeps a folder for one process: while a lock lives, taking another on the same folder fails
 // (failed_precondition). The system lets go of it however the process ends; nothing is left on disk.

@@ -192,7 +192,9 @@ std::vector<std::string> format_names() {
 std::optional<DatasetLocation> locate_dataset(const DomainSpec& spec, const fs::path& root) {
   for (const auto& place : candidate_places(spec, root)) {
     for (const auto& format : candidate_formats(spec)) {
-      if (const auto found = find_layout(format).find(place)) return DatasetLocation{*found, format};
+      const Layout& layout = find_layout(format);
+      if (const auto found = layout.find(place))
+        return DatasetLocation{*found, format, layout.missing_at(*found)};
     }
   }
   return std::nullopt;

@@ -43,6 +43,7 @@ std::vector<std::string> format_names();
 struct DatasetLocation {
   std::filesystem::path path;
   std::string format;
+  std::vector<std::string> missing = {};  // files that a whole set of that format has
 };
 
 // Where the data set lies, or nothing. Looks at names of files only.

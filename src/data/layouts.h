@@ -22,6 +22,12 @@ struct Layout {
   std::function<Dataset(const std::filesystem::path&, const std::vector<std::string>& class_names,
                         const ReadOptions&)>
       read;
+  // What a whole published set has in that folder: for each file, the names that it may go by, plain or .gz.
+  // Empty where it is not known by name.
+  std::vector<std::vector<std::string>> files = {};
+
+  // Of those the ones that are not at `path`.
+  std::vector<std::string> missing_at(const std::filesystem::path& path) const;
 };
 
 std::span<const Layout> layouts();

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "dfrost/error.h"
 
 namespace dfrost {
@@ -55,7 +56,7 @@ KeptRecords keep_rounds_until(const fs::path& path, std::size_t rounds) {
   }
   std::string good, damaged;
   for_each_line(path, [&](const std::string& line, bool whole) {
-    auto json = Json::parse(line, nullptr, false);
+    auto json = parse_own_json(line);
     const auto round = round_of(json);
     if (round && whole) {
       if (*round > rounds) return;
@@ -79,7 +80,7 @@ std::vector<Json> read_records(const fs::path& path) {
   std::vector<Json> records;
   if (!fs::exists(path)) return records;
   for_each_line(path, [&](const std::string& line, bool) {
-    auto json = Json::parse(line, nullptr, false);
+    auto json = parse_own_json(line);
     if (round_of(json)) records.push_back(std::move(json));
   });
   return records;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/file.h"
 #include "base/suggest.h"
@@ -121,8 +122,10 @@ void RunReader::take_lines(JsonLines::News news, const char* file, std::vector<J
 
 RunReader::Changes RunReader::poll() {
   Changes changes;
+  // What an earlier call had read when it threw is lost.
+  const bool again = std::exchange(unfinished_, true);
   changes.replaced = config_.poll();
-  if (about_.poll()) {
+  if (about_.poll() || again) {
     // Another run in the same place: its files may have the numbers of the old ones.
     metrics_ = JsonLines(folder_ / "metrics.jsonl");
     merges_ = JsonLines(folder_ / "merges.jsonl");
@@ -144,6 +147,7 @@ RunReader::Changes RunReader::poll() {
   changes.merges = records_.merges.size() - merges_before;
   if (changes.any()) update_names_and_problems();
   changes.replaced = changes.replaced || records_.problems.size() != problems_before;
+  unfinished_ = false;
   return changes;
 }
 

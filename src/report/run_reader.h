@@ -39,6 +39,7 @@ class RunReader {
     bool summary = false;
     bool any() const { return replaced || rounds > 0 || merges > 0 || summary; }
   };
+  // Where it throws, for want of memory say, the next call reads everything again.
   Changes poll();
 
   const RunRecords& records() const { return records_; }
@@ -61,6 +62,7 @@ class RunReader {
   JsonLines metrics_, merges_;
   std::vector<std::string> line_problems_;
   RunRecords records_;
+  bool unfinished_ = false;  // poll() did not come to its end
 };
 
 // A run that is there. Throws (not_found) where the folder holds none, with a hint at those nearby.

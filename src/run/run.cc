@@ -180,7 +180,7 @@ void run_rounds(const RunConfig& config, const RunOptions& options, const std::s
   auto kept = keep_rounds_until(metrics, done);
   tell_damage(metrics, kept, log);
   tell_gaps(kept, done, log);
-  EventFile events(options.folder / "tensorboard" / "events.out.tfevents.dfrost", kept.lines);
+  EventFile events(options.folder / "tensorboard" / "events.out.tfevents.dfrost", kept.lines, done);
   if (events.made_anew())
     log.on_note("TensorBoard's events were damaged or incomplete: made anew from the records");
   Recorded recorded;
@@ -230,6 +230,7 @@ RunResult run_logged(const RunConfig& config, const RunOptions& options, RunLog&
   Simulation federation(config, *backbone, source->preprocessing(), std::move(corpus));
   const auto fingerprint =
       result_fingerprint(config, weights, backbone->precision(), source->preprocessing(), federation);
+  if (options.start_over) move_run_aside(options.folder, log);
   fs::create_directories(options.folder);
   const FolderLock lock(options.folder);
   if (!options.resume) refuse_existing_run(options.folder);  // again: another may have come first meanwhile
@@ -247,10 +248,12 @@ RunResult run_logged(const RunConfig& config, const RunOptions& options, RunLog&
       resumed_after = checkpoint->round;
       log.on_note(fmt::format("resumed after round {}", checkpoint->round));
     } else {
-      require_nothing_to_lose(options.folder, config, backbone->precision());
+      require_nothing_to_lose(options.folder, config, backbone->precision(), log);
     }
   }
-  if (!resumed_after || *resumed_after < config.run.rounds) {  // else all is done, and described
+  const bool described =
+      fs::exists(options.folder / "about.json") && fs::exists(options.folder / "config.toml");
+  if (!described || !resumed_after || *resumed_after < config.run.rounds) {  // else all is done
     describe_run(config, options.folder,
                  about_json(config, federation.participants(), *backbone, to_string(source->family()),
                             options.command),
@@ -268,7 +271,7 @@ RunResult run_logged(const RunConfig& config, const RunOptions& options, RunLog&
 
 RunResult run_experiment(const RunConfig& config, const RunOptions& options, RunObserver& watcher) {
   config.validate();
-  if (!options.resume) refuse_existing_run(options.folder);
+  if (!options.resume && !options.start_over) refuse_existing_run(options.folder);
   RunLog log(options.folder / "run.log", watcher);
   try {
     return run_logged(config, options, log);

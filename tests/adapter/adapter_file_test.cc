@@ -144,6 +144,17 @@ TEST(AdapterFile, OfATimeWithoutChecksumsIsReadAndSaysSo) {
   EXPECT_TRUE(Adapter(path).info().verified);
 }
 
+TEST(AdapterFile, RefusesACardNestedWithoutEnd) {
+  const test::TemporaryFolder folder;
+  const auto path = folder / "a.safetensors";
+  for (const auto& card :
+       {std::string(500'000, '['), std::string(500'000, '[') + std::string(500'000, ']')}) {
+    write_safetensors(path, tensors_of(small_adapter().state),
+                      {{"format", "dfrost adapter"}, {"card", card}});
+    test::expect_error(ErrorCode::data_loss, "the card cannot be read", [&] { read_adapter(path); });
+  }
+}
+
 TEST(AdapterFile, RefusesCardsThatMakeNoSense) {
   const Json good = to_json(small_adapter().card);
   card_from_json(good, "test");

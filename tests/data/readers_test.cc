@@ -267,6 +267,20 @@ TEST(Csv, NamesTheLineOfWhatItCannotRead) {
   refused("a.png,\n", "empty path or label");
 }
 
+TEST(Csv, RepeatsNoFieldWithoutEndToWhoeverReadsTheError) {
+  const std::string endless(std::size_t{4} << 20, 'x');
+  for (const auto& text : {"a.png,cat," + endless, "a.png," + endless, endless + ",cat",
+                           "\"" + endless + "\",cat", "a.png,cat," + endless.substr(0, 60'000)}) {
+    try {
+      parse_csv_list(text, "list.csv", ".");
+      ADD_FAILURE() << "taken";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::data_loss);
+      EXPECT_LT(std::string(error.what()).size() + error.hint().size(), 1'000u);
+    }
+  }
+}
+
 TEST(Csv, ReadsQuotesBlankLinesAndWindowsLineEndings) {
   const auto list = parse_csv_list(
       "\xEF\xBB\xBFpath,label\r\n\"a,b.png\",\"say \"\"x\"\"\"\r\n\r\nc.png,2,test\r\n", "list", {});
@@ -304,6 +318,18 @@ TEST(PictureFiles, StopAtTheMemoryLimit) {
     read_picture_files(files, {.pool = nullptr, .memory_limit_bytes = 3999}, skipped);
   });
   EXPECT_EQ(read_picture_files(files, {.pool = nullptr, .memory_limit_bytes = 4000}, skipped).size(), 10u);
+}
+
+TEST(LocateDataset, NamesTheFilesThatAWholeSetHasBesides) {
+  const test::TemporaryFolder folder;
+  const auto missing = [&] { return locate_dataset({.name = "mnist"}, folder.path())->missing; };
+  fs::create_directories(folder / "mnist");
+  write_file_atomically(folder / "mnist/train-images-idx3-ubyte.gz", "");
+  EXPECT_EQ(missing(), (std::vector<std::string>{"train-labels-idx1-ubyte", "t10k-images-idx3-ubyte",
+                                                 "t10k-labels-idx1-ubyte"}));
+  for (const char* name : {"train-labels.idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte.gz"})
+    write_file_atomically(folder / "mnist" / name, "");
+  EXPECT_TRUE(missing().empty());
 }
 
 TEST(OpenDataset, SaysWhichFileToPutWhere) {
