@@ -27,18 +27,24 @@ std::vector<Received> Mailbox::receive(std::span<const ClientId> peers, Exchange
 
   std::unique_lock lock(mutex_);
   assert(!over_);
-  changed_.wait_until(lock, deadline, [&] {
-    const auto found = kept_.find(now_);
-    const Letters* letters = found == kept_.end() ? nullptr : &found->second;
-    return std::none_of(received.begin(), received.end(),
-                        [&](const Received& one) { return is_waiting_for(one.sender, letters); });
-  });
+  changed_.wait_until(lock, deadline, [&] { return missing_of(peers).empty(); });
   over_ = true;
   Letters letters = std::move(kept_[now_]);
   kept_.erase(now_);
   for (Received& one : received) take(letters, one);
   drop(letters);
   return received;
+}
+
+std::vector<ClientId> Mailbox::wait(std::span<const ClientId> peers, Exchange::Deadline deadline) {
+  std::unique_lock lock(mutex_);
+  auto missing = missing_of(peers);
+  const std::size_t at_first = missing.size();
+  changed_.wait_until(lock, deadline, [&] {
+    missing = missing_of(peers);
+    return missing.empty() || missing.size() < at_first;
+  });
+  return missing;
 }
 
 void Mailbox::deliver(ClientId sender, Moment moment, SharedBytes message) {
@@ -110,6 +116,15 @@ void Mailbox::take(Letters& letters, Received& received) {
 void Mailbox::drop(const Letters& letters) {
   counts_.unexpected += static_cast<std::uint64_t>(std::count_if(
       letters.begin(), letters.end(), [](const auto& letter) { return letter.second != nullptr; }));
+}
+
+std::vector<ClientId> Mailbox::missing_of(std::span<const ClientId> peers) const {
+  const auto found = kept_.find(now_);
+  const Letters* letters = found == kept_.end() ? nullptr : &found->second;
+  std::vector<ClientId> missing;
+  for (const ClientId peer : peers)
+    if (is_waiting_for(peer, letters)) missing.push_back(peer);
+  return missing;
 }
 
 bool Mailbox::is_waiting_for(ClientId peer, const Letters* letters) const {

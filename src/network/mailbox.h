@@ -34,6 +34,7 @@ class Mailbox {
   // For the owner, as in Exchange.
   void begin(Moment moment);
   std::vector<Received> receive(std::span<const ClientId> peers, Exchange::Deadline deadline);
+  std::vector<ClientId> wait(std::span<const ClientId> peers, Exchange::Deadline deadline);
 
   // For the wire, which vouches for sender and moment. Where it sees before reading it that a message is too
   // large, it refuses it instead.
@@ -53,6 +54,7 @@ class Mailbox {
   void keep(ClientId sender, Moment moment, SharedBytes message);
   void take(Letters& letters, Received& received);
   void drop(const Letters& letters);
+  std::vector<ClientId> missing_of(std::span<const ClientId> peers) const;
   bool is_waiting_for(ClientId peer, const Letters* letters) const;
 
   const MailboxOptions options_;

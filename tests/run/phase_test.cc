@@ -27,6 +27,7 @@ class ScriptedExchange final : public Exchange {
       received.push_back({peer, messages[peer], messages[peer] ? Absence::none : Absence::gone});
     return received;
   }
+  std::vector<ClientId> wait(std::span<const ClientId>, Deadline) override { return {}; }
   ExchangeCounts counts() const override { return {}; }
 
   std::map<ClientId, SharedBytes> messages;  // null: missing
