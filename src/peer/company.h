@@ -1,5 +1,5 @@
 // Who else is there, as a peer's driver sees it: narrow, so that the driver runs the same over TLS and over
-// the mailboxes of one process. What a site says of itself is a pulse (network/tls/tls_network.h).
+// the mailboxes of one process. What a site says of itself is a pulse (network/tls/wire.h).
 #pragma once
 
 #include <array>
@@ -7,9 +7,11 @@
 #include <string_view>
 #include <vector>
 
-#include "network/tls/tls_network.h"
+#include "network/tls/wire.h"
 
 namespace dfrost {
+
+struct PeerStatus;
 
 // Pulse::stage.
 enum class PeerStage : std::uint32_t {
@@ -35,6 +37,7 @@ class Company {
   virtual void tell(const Pulse& pulse) = 0;
   virtual std::vector<PeerView> members() const = 0;  // all but this one
   virtual bool has_twin() const { return false; }     // another process with this identity is running
+  virtual void describe(PeerStatus&) const {}         // what else the network knows: strangers, revisions
 };
 
 }  // namespace dfrost

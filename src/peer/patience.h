@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "network/letter.h"
-#include "network/tls/tls_network.h"
+#include "network/tls/wire.h"
 
 namespace dfrost {
 

@@ -16,10 +16,18 @@ bool says_the_same(const std::optional<Pulse>& a, const std::optional<Pulse>& b)
 }  // namespace
 
 void PatientExchange::begin(Moment moment) {
-  if (moment.round != moment_.round) given_up_.clear();
+  if (moment.round != moment_.round) {
+    given_up_.clear();
+    sent_.clear();
+  }
   moment_ = moment;
   watched_.clear();
   below_.begin(moment);
+}
+
+void PatientExchange::send(ClientId peer, SharedBytes message) {
+  sent_.note(moment_, peer, message);
+  below_.send(peer, std::move(message));
 }
 
 Verdict PatientExchange::verdict_on(const PeerView& view, Clock::time_point since, Clock::time_point now) {

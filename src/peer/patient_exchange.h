@@ -12,6 +12,7 @@
 #include "network/exchange.h"
 #include "peer/company.h"
 #include "peer/patience.h"
+#include "peer/sent_letters.h"
 
 namespace dfrost {
 
@@ -26,7 +27,7 @@ class PatientExchange final : public Exchange {
 
   ClientId self() const override { return below_.self(); }
   void begin(Moment moment) override;
-  void send(ClientId peer, SharedBytes message) override { below_.send(peer, std::move(message)); }
+  void send(ClientId peer, SharedBytes message) override;
   // Does not look at the deadline: whom it waits for, and how long, is its own.
   std::vector<Received> receive(std::span<const ClientId> peers, Deadline deadline) override;
   std::vector<ClientId> wait(std::span<const ClientId> peers, Deadline deadline) override {
@@ -34,6 +35,8 @@ class PatientExchange final : public Exchange {
   }
   ExchangeCounts counts() const override { return below_.counts(); }
 
+  Moment moment() const { return moment_; }
+  const SentLetters& sent() const { return sent_; }  // in this round
   // Why nobody waited any longer for a neighbour in this phase; empty where that is not so.
   std::string given_up(Moment moment, ClientId peer) const;
   // How long its letters usually take.
@@ -56,6 +59,7 @@ class PatientExchange final : public Exchange {
   PatienceOptions options_;
   WhileWaiting while_waiting_;
   Moment moment_;
+  SentLetters sent_;
   std::map<ClientId, Watch> watched_;                          // of this moment
   std::map<ClientId, ArrivalTimes> times_;                     // of all
   std::map<std::pair<Moment, ClientId>, Verdict> given_up_;    // of this round

@@ -1,20 +1,17 @@
 #include "peer/pictures.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
-#include "base/quote.h"
 #include "data/catalog.h"
 #include "dfrost/error.h"
+#include "federation/site_data.h"
 #include "run/federation_parts.h"
 #include "run/opening.h"
 
 namespace dfrost {
 namespace {
-
-namespace fs = std::filesystem;
 
 // The federation's domains, as yet without pictures.
 std::vector<Domain> domains_of(const std::vector<std::string>& classes) {
@@ -32,60 +29,16 @@ std::vector<Domain> domains_of(const std::vector<std::string>& classes) {
   return domains;
 }
 
-[[noreturn]] void refuse_class(const std::string& unknown, const std::vector<std::string>& found,
-                               const std::vector<std::string>& classes, const fs::path& folder) {
-  throw Error(ErrorCode::failed_precondition,
-              fmt::format("{} is no class of the federation, or one of several domains; here are {}; the "
-                          "federation has {}",
-                          quote_name(unknown), fmt::join(found, ", "), fmt::join(classes, ", ")),
-              "name the folders as the federation names its classes, below a folder of their domain where two "
-              "domains have a class of that name")
-      .at(folder.string());
-}
-
-// The one label of that name: "domain/class" or, where only one domain has it, "class".
-int label_of(const std::string& name, const std::string& domain, const std::vector<std::string>& found,
-             const std::vector<std::string>& classes, const fs::path& folder) {
-  std::vector<std::size_t> fitting;
-  for (std::size_t label = 0; label < classes.size(); ++label) {
-    const std::string own = classes[label].substr(classes[label].find('/') + 1);
-    const bool fits = domain.empty() ? own == name : classes[label] == domain + "/" + name;
-    if (fits || classes[label] == name) fitting.push_back(label);
-  }
-  if (fitting.size() != 1) refuse_class(name, found, classes, folder);
-  return static_cast<int>(fitting.front());
-}
-
-// The folders to read: one per domain of the federation, or the whole as it is.
-std::vector<std::pair<std::string, fs::path>> folders_in(const fs::path& folder,
-                                                         const std::vector<Domain>& domains) {
-  std::vector<std::pair<std::string, fs::path>> found;
-  for (const auto& domain : domains)
-    if (!domain.name.empty() && fs::is_directory(folder / domain.name))
-      found.emplace_back(domain.name, folder / domain.name);
-  const auto is_class = [&](const std::string& name) {
-    return std::ranges::any_of(domains, [&](const Domain& domain) {
-      return std::ranges::find(domain.class_names, name) != domain.class_names.end();
-    });
-  };
-  std::erase_if(found, [&](const auto& one) { return is_class(one.first); });
-  if (found.empty()) found.emplace_back("", folder);
-  return found;
-}
-
 // Pictures of a domain stand together in the pooled sets.
-void add_pictures(const std::vector<std::pair<Dataset, std::vector<int>>>& read, Split split,
-                  std::size_t Domain::* first, std::size_t Domain::* count, std::vector<Domain>& domains,
-                  PictureSet& into) {
+// `labels`: the federation's, of each of the set's classes.
+void add_pictures(const PictureSet& set, const std::vector<int>& labels, std::size_t Domain::* first,
+                  std::size_t Domain::* count, std::vector<Domain>& domains, PictureSet& into) {
   for (auto& domain : domains) {
     domain.*first = into.size();
     const int end = domain.first_class + static_cast<int>(domain.class_names.size());
-    for (const auto& [dataset, labels] : read) {
-      const PictureSet& set = dataset[split];
-      for (std::size_t i = 0; i < set.size(); ++i) {
-        const int label = labels[static_cast<std::size_t>(set.labels[i])];
-        if (label >= domain.first_class && label < end) append_picture(into, set, i, label);
-      }
+    for (std::size_t i = 0; i < set.size(); ++i) {
+      const int label = labels[static_cast<std::size_t>(set.labels[i])];
+      if (label >= domain.first_class && label < end) append_picture(into, set, i, label);
     }
     domain.*count = into.size() - domain.*first;
   }
@@ -109,32 +62,46 @@ SitePictures share_of_experiment(const RunConfig& config, ClientId self, std::si
   return pictures;
 }
 
-SitePictures own_pictures(const fs::path& folder, const std::vector<std::string>& classes, ClientId self,
-                          std::size_t members, RunNotes& notes) {
+SitePictures own_pictures(const Site& site, RunNotes& notes) {
+  const Federation& federation = site.joined();
+  const auto& folder = site.settings.data;
+  const std::string domain = site.settings.domain;
+  const Dataset dataset = open_dataset({.name = domain.empty() ? "own" : domain, .path = folder}, {});
+  for (const auto& note : dataset.notes) notes.on_note(note);
+  if (dataset.skipped.count() > 0)
+    notes.on_note(fmt::format("{}: {} files skipped", folder.string(), dataset.skipped.count()));
   SitePictures pictures;
-  auto& domains = pictures.corpus.domains;
-  domains = domains_of(classes);
-  std::vector<std::pair<Dataset, std::vector<int>>> read;
-  for (const auto& [domain, path] : folders_in(folder, domains)) {
-    Dataset dataset = open_dataset({.name = domain.empty() ? "own" : domain, .path = path}, {});
-    for (const auto& note : dataset.notes) notes.on_note(path.filename().string() + ": " + note);
-    if (dataset.skipped.count() > 0)
-      notes.on_note(fmt::format("{}: {} files skipped", path.filename().string(), dataset.skipped.count()));
-    std::vector<int> labels;
-    for (const auto& name : dataset.class_names)
-      labels.push_back(label_of(name, domain, dataset.class_names, classes, path));
-    read.emplace_back(std::move(dataset), std::move(labels));
+  auto& corpus = pictures.corpus;
+  corpus.domains = domains_of(federation.classes);
+  std::vector<int> labels;
+  try {
+    labels = match_classes(dataset.class_names, federation.classes, domain).labels;
+  } catch (Error& error) {
+    throw error.at(folder.string());
   }
-  add_pictures(read, Split::train, &Domain::first_train, &Domain::train_count, domains, pictures.corpus.train);
-  add_pictures(read, Split::test, &Domain::first_test, &Domain::test_count, domains, pictures.corpus.test);
-  if (pictures.corpus.train.size() == 0)
+  add_pictures(dataset[Split::train], labels, &Domain::first_train, &Domain::train_count, corpus.domains,
+               corpus.train);
+  add_pictures(dataset[Split::test], labels, &Domain::first_test, &Domain::test_count, corpus.domains,
+               corpus.test);
+  if (corpus.train.size() == 0)
     throw Error(ErrorCode::failed_precondition, "there are no pictures to train on",
                 "one folder per class, directly below the folder or below train/ and test/")
         .at(folder.string());
-  pictures.partition.clients.resize(std::max<std::size_t>(members, self + 1));
-  auto& own = pictures.partition.clients[self];
-  for (std::size_t i = 0; i < pictures.corpus.train.size(); ++i) own.push_back(i);
+  pictures.partition.clients.resize(federation.members.size());
+  auto& own = pictures.partition.clients[site.number()];
+  for (std::size_t i = 0; i < corpus.train.size(); ++i) own.push_back(i);
   return pictures;
+}
+
+SitePictures open_site_pictures(const Site& site, RunNotes& notes) {
+  if (site.settings.partition)
+    return share_of_experiment(site.config(), site.number(), site.joined().members.size(), notes);
+  if (site.settings.data.empty())
+    throw Error(ErrorCode::failed_precondition, "the site has no pictures",
+                "say in peer.toml where they are, by 'data', or take a share of the experiment's by "
+                "'partition = true'")
+        .at(settings_file(site.folder).string());
+  return own_pictures(site, notes);
 }
 
 }  // namespace dfrost

@@ -2,12 +2,9 @@
 // deals them, or pictures of its own, sorted into the federation's classes.
 #pragma once
 
-#include <filesystem>
-#include <string>
-#include <vector>
-
 #include "config/config.h"
 #include "data/corpus.h"
+#include "federation/site.h"
 #include "partition/partition.h"
 #include "run/run_notes.h"
 
@@ -22,10 +19,12 @@ struct SitePictures {
 // The experiment's data sets, dealt to all clients; this member's share must be among them.
 SitePictures share_of_experiment(const RunConfig& config, ClientId self, std::size_t members, RunNotes& notes);
 
-// A folder with one folder per class, or one per domain with those below. `classes`: the federation's, as
-// "domain/class" in the order of the labels. Throws (failed_precondition) for a class that is not among them,
-// with both lists. A fifth of the pictures is held out where the folder has no test pictures of its own.
-SitePictures own_pictures(const std::filesystem::path& folder, const std::vector<std::string>& classes,
-                          ClientId self, std::size_t members, RunNotes& notes);
+// A folder with one folder per class, or any other layout that dfrost reads. Throws (failed_precondition) for
+// a class that the federation has not, with both lists. A fifth of the pictures is held out where the folder
+// has no test pictures of its own.
+SitePictures own_pictures(const Site& site, RunNotes& notes);
+
+// What the site's peer.toml asks for.
+SitePictures open_site_pictures(const Site& site, RunNotes& notes);
 
 }  // namespace dfrost

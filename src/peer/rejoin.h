@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "network/graph.h"
-#include "network/tls/tls_network.h"
+#include "network/tls/wire.h"
 
 namespace dfrost {
 
