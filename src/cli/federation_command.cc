@@ -71,7 +71,8 @@ void print_members(const Federation& federation, std::size_t rounds) {
     name = std::max(name, member.name.size());
     address = std::max(address, member.address.size());
   }
-  fmt::print("\n{:>6}  {:<{}}  {:<{}}  {:<9}  {}\n", "number", "name", name, "address", address, "rounds", "key");
+  fmt::print("\n{:>6}  {:<{}}  {:<{}}  {:<9}  {}\n", "number", "name", name, "address", address, "rounds",
+             "key");
   for (const auto& member : federation.members)
     fmt::print("{:>6}  {:<{}}  {:<{}}  {:<9}  {}\n", member.number, member.name, name,
                member.address.empty() ? "dials" : member.address, address, rounds_text(member, rounds),
@@ -90,7 +91,8 @@ void show_federation(const FederationFileArguments& arguments) {
   fmt::print("{}, revision {}\n", federation.name, federation.revision);
   line("fingerprint", federation.fingerprint() + "   read it out to the other members by phone");
   line("founder", founder_text(federation));
-  line("method", fmt::format("{}, {} rounds, seed {}", config.method.name, config.run.rounds, config.run.seed));
+  line("method",
+       fmt::format("{}, {} rounds, seed {}", config.method.name, config.run.rounds, config.run.seed));
   line("model", fmt::format("{}, {}, weights {}", config.backbone.path.string(),
                             to_string(config.backbone.precision), federation.backbone_fingerprint));
   line("data", fmt::format("{}; {} classes", fmt::join(domains, ", "), federation.classes.size()));
@@ -130,8 +132,9 @@ void check_file(const FederationFileArguments& arguments) {
 }
 
 void add_federation_show_command(CLI::App& federation) {
-  auto* command = add_command(federation, "show", "Who learns together, and what; the fingerprint to compare.",
-                              {"dfrost federation show five.federation"});
+  auto* command =
+      add_command(federation, "show", "Who learns together, and what; the fingerprint to compare.",
+                  {"dfrost federation show five.federation"});
   auto arguments = std::make_shared<FederationFileArguments>();
   command->add_option("file", arguments->file, "The federation file")->required();
   add_json_flag(*command, arguments->json);
@@ -139,9 +142,9 @@ void add_federation_show_command(CLI::App& federation) {
 }
 
 void add_federation_check_command(CLI::App& federation) {
-  auto* command = add_command(
-      federation, "check", "Whether a federation file is whole and its members can reach each other.",
-      {"dfrost federation check five.federation"});
+  auto* command = add_command(federation, "check",
+                              "Whether a federation file is whole and its members can reach each other.",
+                              {"dfrost federation check five.federation"});
   auto arguments = std::make_shared<FederationFileArguments>();
   command->add_option("file", arguments->file, "The federation file")->required();
   add_json_flag(*command, arguments->json);
@@ -151,10 +154,10 @@ void add_federation_check_command(CLI::App& federation) {
 }  // namespace
 
 void add_federation_commands(CLI::App& app) {
-  auto* federation = add_command(
-      app, "federation", "Who learns together: make, look at and change federation files.",
-      {"dfrost federation create five.toml --as site *.member --out five.federation",
-       "dfrost federation show five.federation"});
+  auto* federation =
+      add_command(app, "federation", "Who learns together: make, look at and change federation files.",
+                  {"dfrost federation create five.toml --as site *.member --out five.federation",
+                   "dfrost federation show five.federation"});
   federation->require_subcommand(1);
   add_federation_create_command(*federation);
   add_federation_show_command(*federation);

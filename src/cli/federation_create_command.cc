@@ -100,8 +100,7 @@ void add_federation_create_command(CLI::App& federation) {
       ->required();
   command->add_option("--as", arguments->site, "The founder's site, whose key signs")->required();
   command->add_option("--out", arguments->out, "The file to write")->required();
-  command->add_option("--quorum", arguments->quorum,
-                      "Members that must be linked before round 1 [all]");
+  command->add_option("--quorum", arguments->quorum, "Members that must be linked before round 1 [all]");
   command->add_option("--name", arguments->name, "What it is called [run.name of the experiment]");
   add_set_option(*command, arguments->overrides);
   add_json_flag(*command, arguments->json);
@@ -109,9 +108,9 @@ void add_federation_create_command(CLI::App& federation) {
 }
 
 void add_federation_change_commands(CLI::App& federation) {
-  auto* add = add_command(
-      federation, "add", "A new revision of the file with one member more.",
-      {"dfrost federation add five.federation clinic-f.member --from-round 12 --as site"});
+  auto* add =
+      add_command(federation, "add", "A new revision of the file with one member more.",
+                  {"dfrost federation add five.federation clinic-f.member --from-round 12 --as site"});
   auto added = std::make_shared<ChangeArguments>();
   declare_change(*add, *added, "The file that the new member sent");
   add->callback([added] {
@@ -119,9 +118,8 @@ void add_federation_change_commands(CLI::App& federation) {
       return with_member(before, load_member(added->what), added->from_round);
     });
   });
-  auto* remove = add_command(
-      federation, "remove", "A new revision of the file without a member.",
-      {"dfrost federation remove five.federation clinic-b --from-round 12 --as site"});
+  auto* remove = add_command(federation, "remove", "A new revision of the file without a member.",
+                             {"dfrost federation remove five.federation clinic-b --from-round 12 --as site"});
   auto removed = std::make_shared<ChangeArguments>();
   declare_change(*remove, *removed, "The member's name, or its file");
   remove->callback([removed] {

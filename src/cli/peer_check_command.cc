@@ -56,12 +56,13 @@ void check(const PeerCheckArguments& arguments) {
   const auto problems = std::ranges::count_if(checks, is_problem);
   if (problems == 0) return;
   std::fflush(stdout);
-  const bool network_only = std::ranges::none_of(
-      checks, [](const auto& check) { return check.finding == Finding::file_problem; });
+  const bool network_only =
+      std::ranges::none_of(checks, [](const auto& check) { return check.finding == Finding::file_problem; });
   throw Error(network_only ? ErrorCode::unavailable : ErrorCode::data_loss,
               fmt::format("{} of {} checks failed", problems, checks.size()),
-              network_only ? "a member that is not started yet is not reached either: the others may start later"
-                           : "");
+              network_only
+                  ? "a member that is not started yet is not reached either: the others may start later"
+                  : "");
 }
 
 }  // namespace

@@ -95,9 +95,10 @@ void require_agreement(const JoinArguments& arguments, const Site& site, const F
   if (known || arguments.yes) return;
   tell(fmt::format("{}, revision {}, fingerprint {}\n", federation.name, federation.revision, printed));
   if (agreed_on_terminal()) return;
-  throw Error(ErrorCode::invalid_argument, "not joined: nobody has said that this is the founder's file",
-              fmt::format("compare the fingerprint with the founder's by phone, then join with --fingerprint {}",
-                          printed));
+  throw Error(
+      ErrorCode::invalid_argument, "not joined: nobody has said that this is the founder's file",
+      fmt::format("compare the fingerprint with the founder's by phone, then join with --fingerprint {}",
+                  printed));
 }
 
 void join(const JoinArguments& arguments) {
@@ -159,13 +160,15 @@ void add_peer_init_command(CLI::App& peer) {
   auto arguments = std::make_shared<PeerInitArguments>();
   auto& settings = arguments->settings;
   command->add_option("site", arguments->site, "The folder to make")->required();
-  command->add_option("--name", settings.name, "What the others call it: letters, digits and . _ -")->required();
+  command->add_option("--name", settings.name, "What the others call it: letters, digits and . _ -")
+      ->required();
   command->add_option("--address", settings.address, "Where the others reach it: host:port");
   command->add_option("--listen", settings.listen, "Where it listens here [0.0.0.0 and the address's port]");
   auto* data =
       command->add_option("--data", arguments->data, "Its pictures: a folder with one subfolder per class");
-  command->add_flag("--partition", settings.partition,
-                    "Take its share of the experiment's own data sets, as 'dfrost run' deals them")
+  command
+      ->add_flag("--partition", settings.partition,
+                 "Take its share of the experiment's own data sets, as 'dfrost run' deals them")
       ->excludes(data);
   add_json_flag(*command, arguments->json);
   command->callback([arguments] { init_site(*arguments); });
@@ -179,14 +182,15 @@ void add_peer_join_command(CLI::App& peer) {
   command->add_option("site", arguments->site, "The site's folder")->required();
   command->add_option("federation", arguments->file, "The file that the founder sent")->required();
   command->add_option("--fingerprint", arguments->fingerprint, "What the founder reads out");
-  command->add_flag("--yes", arguments->yes, "Join without comparing: only where nobody could change the file");
+  command->add_flag("--yes", arguments->yes,
+                    "Join without comparing: only where nobody could change the file");
   add_json_flag(*command, arguments->json);
   command->callback([arguments] { join(*arguments); });
 }
 
 void add_peer_leave_command(CLI::App& peer) {
-  auto* command = add_command(peer, "leave", "Take part no more; key and run are kept.",
-                              {"dfrost peer leave site"});
+  auto* command =
+      add_command(peer, "leave", "Take part no more; key and run are kept.", {"dfrost peer leave site"});
   auto arguments = std::make_shared<LeaveArguments>();
   command->add_option("site", arguments->site, "The site's folder")->required();
   add_json_flag(*command, arguments->json);
@@ -194,8 +198,8 @@ void add_peer_leave_command(CLI::App& peer) {
 }
 
 void add_peer_explain_command(CLI::App& peer) {
-  auto* command = add_command(peer, "explain", "What the keys of a site's peer.toml mean.",
-                              {"dfrost peer explain"});
+  auto* command =
+      add_command(peer, "explain", "What the keys of a site's peer.toml mean.", {"dfrost peer explain"});
   auto arguments = std::make_shared<PeerExplainArguments>();
   command->add_flag("--markdown", arguments->markdown, "Print the reference page");
   add_json_flag(*command, arguments->json);
@@ -205,10 +209,9 @@ void add_peer_explain_command(CLI::App& peer) {
 }  // namespace
 
 void add_peer_commands(CLI::App& app) {
-  auto* peer = add_command(
-      app, "peer", "One site of a federation between several, without a server.",
-      {"dfrost peer init site --name clinic-a --address a.example:7443",
-       "dfrost peer join site five.federation", "dfrost peer check site"});
+  auto* peer = add_command(app, "peer", "One site of a federation between several, without a server.",
+                           {"dfrost peer init site --name clinic-a --address a.example:7443",
+                            "dfrost peer join site five.federation", "dfrost peer check site"});
   peer->require_subcommand(1);
   add_peer_init_command(*peer);
   add_peer_join_command(*peer);

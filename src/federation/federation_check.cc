@@ -123,9 +123,11 @@ void check_reachable(const Federation& federation) {
     if (!a.address.empty()) continue;
     for (const auto& b : federation.members) {
       if (b.number == a.number || !b.address.empty() || !meet(a, b)) continue;
-      const auto& [first, second] = std::minmax(a, b, [](const auto& x, const auto& y) { return x.number < y.number; });
-      misfit(fmt::format("neither {} nor {} has an address: nobody can dial the other", first.name, second.name),
-             "give at least one of them an address that the others reach: 'dfrost peer init --address'");
+      const auto& [first, second] =
+          std::minmax(a, b, [](const auto& x, const auto& y) { return x.number < y.number; });
+      misfit(
+          fmt::format("neither {} nor {} has an address: nobody can dial the other", first.name, second.name),
+          "give at least one of them an address that the others reach: 'dfrost peer init --address'");
     }
   }
 }

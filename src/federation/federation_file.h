@@ -22,9 +22,9 @@ inline constexpr std::size_t kMostMembers = 4096;
 
 struct Member {
   ClientId number = 0;
-  std::string name;
-  std::string address;  // "host:port"; empty: it dials the others
-  std::vector<std::byte> public_key;
+  std::string name = {};
+  std::string address = {};  // "host:port"; empty: it dials the others
+  std::vector<std::byte> public_key = {};
   std::uint64_t from_round = 1;
   std::uint64_t until_round = 0;  // the first without it; 0: to the end
 
@@ -67,8 +67,8 @@ struct Federation {
 // no path, as many members as it has clients. Throws (failed_precondition, invalid_argument) with the reason.
 void check_federation(const Federation& federation);
 
-// Every pair that takes part in a round together needs at least one address. Throws (failed_precondition) with
-// the first pair that has none.
+// Every pair that takes part in a round together needs at least one address. Throws (failed_precondition)
+// with the first pair that has none.
 void check_reachable(const Federation& federation);
 
 // The first 80 bits of hexadecimal digits, in groups: "7F3A-91C2-…".

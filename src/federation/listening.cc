@@ -39,8 +39,8 @@ void try_to_listen(const Address& address) {
   // As the wire does, so that a port that a stopped process leaves behind counts as free.
   const int yes = 1;
   ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  const bool free = socket >= 0 && ::bind(socket, first->ai_addr, first->ai_addrlen) == 0 &&
-                    ::listen(socket, 1) == 0;
+  const bool free =
+      socket >= 0 && ::bind(socket, first->ai_addr, first->ai_addrlen) == 0 && ::listen(socket, 1) == 0;
   const int error = errno;
   if (socket >= 0) ::close(socket);
   if (!free)

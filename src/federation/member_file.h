@@ -1,6 +1,6 @@
-// site/NAME.member: what a site tells the founder of itself, to be mailed: name, address where it has one, and
-// public key. Signed by that key, so that a slip or a change on the way shows; whether it is that site's is for
-// people to compare (the key's fingerprint).
+// site/NAME.member: what a site tells the founder of itself, to be mailed: name, address where it has one,
+// and public key. Signed by that key, so that a slip or a change on the way shows; whether it is that site's
+// is for people to compare (the key's fingerprint).
 #pragma once
 
 #include <filesystem>
@@ -13,9 +13,9 @@
 namespace dfrost {
 
 struct MemberFile {
-  std::string name;
-  std::string address;  // "host:port"; empty: it only dials, as from behind NAT
-  std::vector<std::byte> public_key;
+  std::string name = {};
+  std::string address = {};  // "host:port"; empty: it only dials, as from behind NAT
+  std::vector<std::byte> public_key = {};
 
   KeyFingerprint key() const { return fingerprint_of(public_key); }
 };

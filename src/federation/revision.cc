@@ -37,10 +37,10 @@ Federation checked(Federation federation) {
 
 void require_founder(const Federation& federation, const PrivateKey& key) {
   if (key.public_key() == federation.founder_key) return;
-  throw Error(ErrorCode::permission_denied,
-              fmt::format("only the founder of {} may change it, and this site's key is another",
-                          federation.name),
-              "run it with --as and the site that 'dfrost federation create' was run with");
+  throw Error(
+      ErrorCode::permission_denied,
+      fmt::format("only the founder of {} may change it, and this site's key is another", federation.name),
+      "run it with --as and the site that 'dfrost federation create' was run with");
 }
 
 Federation with_member(const Federation& federation, const MemberFile& member, std::uint64_t from_round) {

@@ -89,7 +89,8 @@ SignedText open_signed_text(SignedKind kind, std::string_view text) {
   constexpr std::size_t kLongestDigits = 1024;  // far more than any key or signature that is read
   const auto key = from_hex(pieces.key.substr(0, kLongestDigits + 1));
   const auto value = from_hex(pieces.value.substr(0, kLongestDigits + 1));
-  const bool fits = key && value && key->size() <= kLongestDigits / 2 && value->size() <= kLongestDigits / 2 &&
+  const bool fits = key && value && key->size() <= kLongestDigits / 2 &&
+                    value->size() <= kLongestDigits / 2 &&
                     signature_fits(*key, bytes_of(pieces.signed_part), *value);
   if (!fits)
     refuse("its signature does not fit: it was changed after it was signed",

@@ -63,7 +63,8 @@ const Federation& Site::joined() const {
 const Member& Site::self() const {
   const Member* member = joined().find(key.fingerprint());
   if (member == nullptr)
-    not_now("this site's key is not in the federation that it joined", "was key.pem replaced? use its backup");
+    not_now("this site's key is not in the federation that it joined",
+            "was key.pem replaced? use its backup");
   return *member;
 }
 

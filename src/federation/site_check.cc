@@ -95,20 +95,21 @@ SiteCheck check_own_pictures(const Site& site) {
 SiteCheck check_partition_data(const Site& site) {
   const RunConfig config = site.config();
   if (const auto clients = config.clients(); clients && site.number() >= *clients)
-    throw Error(ErrorCode::failed_precondition,
-                fmt::format("the experiment deals its pictures to {} clients, and this is member {}: it has no "
-                            "share",
-                            *clients, site.number()),
-                "give it pictures of its own: 'data' instead of 'partition' in peer.toml");
+    throw Error(
+        ErrorCode::failed_precondition,
+        fmt::format("the experiment deals its pictures to {} clients, and this is member {}: it has no "
+                    "share",
+                    *clients, site.number()),
+        "give it pictures of its own: 'data' instead of 'partition' in peer.toml");
   const auto corpus = config.corpus();
   std::vector<std::string> absent;
   for (const auto& domain : corpus.domains) {
     if (!locate_dataset(domain, corpus.root)) absent.push_back(domain.name);
   }
   if (absent.empty()) return good(fmt::format("all {} data sets of the experiment", corpus.domains.size()));
-  throw Error(ErrorCode::not_found, fmt::format("not here: {}", fmt::join(absent, ", ")),
-              fmt::format("'dfrost data get {}', or say where they lie, by 'data_root' in peer.toml",
-                          absent.front()))
+  throw Error(
+      ErrorCode::not_found, fmt::format("not here: {}", fmt::join(absent, ", ")),
+      fmt::format("'dfrost data get {}', or say where they lie, by 'data_root' in peer.toml", absent.front()))
       .at(corpus.root.string());
 }
 
@@ -143,7 +144,7 @@ SiteCheck check_listening(const Site& site) {
 SiteCheck describe_probe(const Member& member, const Probe& probe) {
   const std::string time = fmt::format("{:.0f} ms", 1000 * probe.seconds);
   if (!probe.welcomed) {
-    const char* how_far = probe.tls ? "its key is right, but it does not welcome us: "
+    const char* how_far = probe.tls       ? "its key is right, but it does not welcome us: "
                           : probe.reached ? "somebody answers, but not as this member: "
                                           : "";
     return {.finding = Finding::network_problem,

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace dfrost {
@@ -17,9 +18,9 @@ enum class Finding {
 std::string_view to_string(Finding finding);  // "good", "note", "file", "network"
 
 struct SiteCheck {
-  std::string subject;  // "key", "member clinic-b"
+  std::string subject = {};  // "key", "member clinic-b"
   Finding finding = Finding::good;
-  std::string what;
+  std::string what = {};
   std::string hint = {};  // what to do about it
 };
 

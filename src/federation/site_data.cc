@@ -85,7 +85,8 @@ std::filesystem::path find_site_backbone(const Site& site) {
   const auto found = locate_backbone(wanted);
   std::error_code absent;
   if (found && std::filesystem::exists(*found, absent)) return *found;
-  throw Error(ErrorCode::not_found, fmt::format("the frozen model {} is not here", quote_name(wanted.string())),
+  throw Error(ErrorCode::not_found,
+              fmt::format("the frozen model {} is not here", quote_name(wanted.string())),
               "fetch it by 'dfrost backbone get', or say where it lies, by 'backbone' in peer.toml");
 }
 

@@ -18,13 +18,14 @@ struct ClassMatch {
   std::vector<std::string> missing;  // the federation's classes that it has not: no harm
 };
 
-// `classes` are a folder's, `all` the federation's ("domain/class"). With `domain` empty a class may be of any
-// domain, as long as only one has it. Throws (failed_precondition) where some are unknown, with both lists.
+// `classes` are a folder's, `all` the federation's ("domain/class"). With `domain` empty a class may be of
+// any domain, as long as only one has it. Throws (failed_precondition) where some are unknown, with both
+// lists.
 ClassMatch match_classes(const std::vector<std::string>& classes, const std::vector<std::string>& all,
                          const std::string& domain);
 
-// Where the site has the federation's frozen model: by peer.toml, else by the experiment's name for it. Throws
-// (not_found) where it is not there.
+// Where the site has the federation's frozen model: by peer.toml, else by the experiment's name for it.
+// Throws (not_found) where it is not there.
 std::filesystem::path find_site_backbone(const Site& site);
 
 // Opens it. Throws (failed_precondition) where its weights are not the federation's, or where this machine

@@ -101,7 +101,9 @@ std::string describe_values(const SiteField& field) {
   struct Describe {
     std::string operator()(SitePlace<bool>) const { return "true or false"; }
     std::string operator()(SitePlace<std::string>) const { return "a text"; }
-    std::string operator()(const SiteCount& f) const { return fmt::format("a whole number from 0 to {}", f.most); }
+    std::string operator()(const SiteCount& f) const {
+      return fmt::format("a whole number from 0 to {}", f.most);
+    }
     std::string operator()(const SiteSeconds& f) const {
       return fmt::format("a number of seconds from {} to {}", f.least, f.most);
     }
@@ -154,7 +156,8 @@ SiteSettings parse_site_settings(std::string_view text, const std::string& place
 
 std::string to_toml(const SiteSettings& settings) {
   const SiteSettings usual;
-  std::string text = "# What is this site's own; what it learns with the others stands in the federation file.\n";
+  std::string text =
+      "# What is this site's own; what it learns with the others stands in the federation file.\n";
   for (const auto& key : site_keys()) {
     const bool changed = toml_value(key, settings) != toml_value(key, usual);
     text += fmt::format("\n# {}\n{}{} = {}\n", key.comment, changed ? "" : "#", key.name,
@@ -173,13 +176,14 @@ std::string site_reference_page() {
       "| key | takes | default | |\n|---|---|---|---|\n";
   const SiteSettings usual;
   for (const auto& key : site_keys()) {
-    text += fmt::format("| `{}` | {} | `{}` | {}.{}{} |\n", key.name, describe_values(key.field),
-                        toml_value(key, usual), key.comment, key.explanation.empty() ? "" : " ",
-                        key.explanation);
+    text +=
+        fmt::format("| `{}` | {} | `{}` | {}.{}{} |\n", key.name, describe_values(key.field),
+                    toml_value(key, usual), key.comment, key.explanation.empty() ? "" : " ", key.explanation);
   }
   return text +
          "\n## What else is in a site's folder\n\n| file | what it is |\n|---|---|\n"
-         "| `key.pem` | the private key: who the site is. Mode 0600; never leaves the machine. Keep a backup |\n"
+         "| `key.pem` | the private key: who the site is. Mode 0600; never leaves the machine. Keep a backup "
+         "|\n"
          "| `NAME.member` | name, address and public key, signed by that key: what the founder needs |\n"
          "| `federation` | the federation file as it was joined |\n"
          "| `left` | there after `dfrost peer leave`, until it joins again |\n"

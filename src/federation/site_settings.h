@@ -1,6 +1,6 @@
 // What is a site's own, in its peer.toml. Each key is declared once, in a table: reading, checking, the
-// commented file that `dfrost peer init` writes, "did you mean" and the reference page follow from it. A plain
-// value; a default-made one is what an empty file means.
+// commented file that `dfrost peer init` writes, "did you mean" and the reference page follow from it. A
+// plain value; a default-made one is what an empty file means.
 #pragma once
 
 #include <cstddef>
@@ -13,19 +13,19 @@
 namespace dfrost {
 
 struct SiteSettings {
-  std::string name;                     // as the federation calls it
-  std::string address;                  // where others reach it, "host:port"; empty: it only dials
-  std::string listen;                   // "0.0.0.0:7443"; empty: it only dials
-  std::filesystem::path data;           // a folder of pictures, one subfolder per class
-  std::string domain;                   // whose classes those are; empty: found out by their names
-  bool partition = false;               // instead of `data`: its share of the experiment's own data sets
-  std::filesystem::path data_root;      // where those lie; empty: the data folder
-  std::filesystem::path backbone;       // the frozen model's file; empty: by the experiment's name for it
-  std::size_t threads = 0;              // 0: one per core
-  double heartbeat_seconds = 5;         // three missed: gone
-  double patience_seconds = 3600;       // longest wait for a neighbour that is alive
-  std::size_t min_present = 0;          // members, itself included, that must be alive to begin a round
-  std::string metrics;                  // "127.0.0.1:9464": Prometheus text there; empty: nowhere
+  std::string name = {};                 // as the federation calls it
+  std::string address = {};              // where others reach it, "host:port"; empty: it only dials
+  std::string listen = {};               // "0.0.0.0:7443"; empty: it only dials
+  std::filesystem::path data = {};       // a folder of pictures, one subfolder per class
+  std::string domain = {};               // whose classes those are; empty: found out by their names
+  bool partition = false;                // instead of `data`: its share of the experiment's own data sets
+  std::filesystem::path data_root = {};  // where those lie; empty: the data folder
+  std::filesystem::path backbone = {};   // the frozen model's file; empty: by the experiment's name for it
+  std::size_t threads = 0;               // 0: one per core
+  double heartbeat_seconds = 5;          // three missed: gone
+  double patience_seconds = 3600;        // longest wait for a neighbour that is alive
+  std::size_t min_present = 0;           // members, itself included, that must be alive to begin a round
+  std::string metrics = {};              // "127.0.0.1:9464": Prometheus text there; empty: nowhere
 };
 
 template <typename T>

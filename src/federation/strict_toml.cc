@@ -34,8 +34,7 @@ std::string StrictTable::text(const std::string& key, std::size_t longest) {
   const auto* node = find(key);
   const auto* value = node == nullptr ? nullptr : node->as_string();
   if (value == nullptr) malformed(fmt::format("its '{}' is missing or is no text", key));
-  if (value->get().size() > longest)
-    malformed(fmt::format("its '{}' is longer than {} bytes", key, longest));
+  if (value->get().size() > longest) malformed(fmt::format("its '{}' is longer than {} bytes", key, longest));
   return value->get();
 }
 

@@ -1,5 +1,6 @@
-// TOML from strangers: text whose depth is bounded before it is parsed, and tables of which every key is known
-// and has the type and the size that it must have. Every failure is an Error (data_loss) without a place.
+// TOML from strangers: text whose depth is bounded before it is parsed, and tables of which every key is
+// known and has the type and the size that it must have. Every failure is an Error (data_loss) without a
+// place.
 #pragma once
 
 #include <toml++/toml.h>
@@ -13,8 +14,8 @@
 
 namespace dfrost {
 
-// Throws where a line has so many dots that it could nest tables until the stack ends; the parser itself bounds
-// the depth of values.
+// Throws where a line has so many dots that it could nest tables until the stack ends; the parser itself
+// bounds the depth of values.
 void refuse_deep_toml(std::string_view text);
 
 toml::table parse_strict_toml(std::string_view text);
