@@ -20,8 +20,8 @@ inline constexpr const char* kArrivalsFile = "arrivals.jsonl";
 struct RoundArrivals {
   std::uint64_t round = 0;
   std::vector<PhaseArrivals> phases = {};     // where it took part
-  std::optional<std::uint64_t> jumped_from;   // the last round it had done: those between it did not
-  std::optional<ClientId> adopted;            // whose state, of this round, it took over
+  std::optional<std::uint64_t> jumped_from = {};  // the last round it had done: those between it did not
+  std::optional<ClientId> adopted = {};  // whose state, of this round, it took over
   bool absent = false;                        // the plan left it out of this round
 };
 

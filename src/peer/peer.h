@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 
+#include "data/preprocess.h"
 #include "dfrost/backbone.h"
 #include "federation/site.h"
 #include "network/exchange.h"

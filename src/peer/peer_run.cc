@@ -76,27 +76,27 @@ PeerStatus first_status(const PeerParts& parts, std::uint64_t rounds) {
   return status;
 }
 
-// Notes go to the log and to who watches.
-class Notes final : public RunNotes {
- public:
-  Notes(LogFile& log, PeerObserver& observer) : log_(log), observer_(observer) {}
-  void on_note(const std::string& text) override {
-    log_.write(text);
-    observer_.on_note(text);
-  }
-  void on_warning(const std::string& what, const std::string& hint) override {
-    log_.write(fmt::format("warning: {}; {}", what, hint));
-    observer_.on_warning(what, hint);
-  }
-
- private:
-  LogFile& log_;
-  PeerObserver& observer_;
-};
-
 }  // namespace
 
 struct PeerRun::Impl {
+  // Notes go to the log and to who watches.
+  class Notes final : public RunNotes {
+   public:
+    Notes(LogFile& log, PeerObserver& observer) : log_(log), observer_(observer) {}
+    void on_note(const std::string& text) override {
+      log_.write(text);
+      observer_.on_note(text);
+    }
+    void on_warning(const std::string& what, const std::string& hint) override {
+      log_.write(fmt::format("warning: {}; {}", what, hint));
+      observer_.on_warning(what, hint);
+    }
+
+   private:
+    LogFile& log_;
+    PeerObserver& observer_;
+  };
+
   Impl(const PeerParts& given, PeerOptions how, PeerObserver& watcher);
 
   void resume();
