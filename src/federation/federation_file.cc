@@ -61,7 +61,7 @@ std::string member_table(const Member& member) {
 Member parse_member_table(const toml::table& table) {
   StrictTable values(table);
   Member member;
-  member.number = static_cast<ClientId>(values.number("number", kMostMembers - 1));
+  member.number = static_cast<ClientId>(values.number("number", kMostInFederation - 1));
   member.name = values.text("name", kLongestMemberName);
   member.address = values.text("address", 300);
   auto key = from_hex(values.text("public_key", kLongestKey));
@@ -154,12 +154,12 @@ Federation parse_federation_body(std::string_view body, std::vector<std::byte> s
   federation.name = values.text("name", kLongestMemberName);
   federation.software = values.text("software", 100);
   federation.revision = values.number("revision", kMostRevisions);
-  federation.quorum = values.number("quorum", kMostMembers);
+  federation.quorum = values.number("quorum", kMostInFederation);
   federation.backbone_fingerprint = values.text("backbone_fingerprint", 16);
   federation.history = values.texts("history", kMostRevisions, kHashDigits);
   federation.classes = values.texts("classes", kMostClasses, kLongestClass);
   federation.experiment = values.text("experiment", kLargestExperiment);
-  for (const auto* member : values.tables("member", kMostMembers))
+  for (const auto* member : values.tables("member", kMostInFederation))
     federation.members.push_back(parse_member_table(*member));
   values.done();
   if (federation.revision != federation.history.size() + 1 ||

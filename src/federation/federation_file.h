@@ -14,11 +14,11 @@
 #include "config/config.h"
 #include "federation/member_file.h"
 #include "network/tls/identity.h"
-#include "network/tls/tls_network.h"
+#include "network/tls/wire.h"
 
 namespace dfrost {
 
-inline constexpr std::size_t kMostMembers = 4096;
+inline constexpr std::size_t kMostInFederation = 4096;
 
 struct Member {
   ClientId number = 0;

@@ -64,12 +64,13 @@ std::vector<std::string> class_list(const RunConfig& config) {
 
 Federation found_federation(const RunConfig& config, const std::vector<MemberFile>& members,
                             const FoundingOptions& options, const PrivateKey& founder) {
+  const RunConfig portable = portable_config(config);
   check_count(config, members.size());
   Federation federation;
   federation.name = options.name.empty() ? config.run.name : options.name;
   check_member_name(federation.name);
   federation.software = std::string(version());
-  federation.experiment = to_toml(portable_config(config));
+  federation.experiment = to_toml(portable);
   if (!is_utf8(federation.experiment))
     throw Error(ErrorCode::invalid_argument, "the experiment has a name that is not UTF-8");
   federation.quorum = options.quorum;

@@ -46,8 +46,8 @@ void require_founder(const Federation& federation, const PrivateKey& key) {
 Federation with_member(const Federation& federation, const MemberFile& member, std::uint64_t from_round) {
   check_round(federation, from_round);
   Federation next = next_revision(federation);
-  if (next.members.size() == kMostMembers)
-    throw Error(ErrorCode::invalid_argument, fmt::format("there are {} members already", kMostMembers));
+  if (next.members.size() == kMostInFederation)
+    throw Error(ErrorCode::invalid_argument, fmt::format("there are {} members already", kMostInFederation));
   next.members.push_back({.number = static_cast<ClientId>(next.members.size()),
                           .name = member.name,
                           .address = member.address,

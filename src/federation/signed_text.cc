@@ -53,10 +53,10 @@ struct Pieces {
 };
 
 Pieces take_apart(SignedKind kind, std::string_view text) {
-  const std::size_t body = body_start(kind, text);
   // Some mail programs do that to texts.
-  if (text.find('\r') != std::string_view::npos)
+  if (text.starts_with(opening(kind)) && text.find('\r') != std::string_view::npos)
     refuse("the ends of its lines were changed on the way", "send it again as an attachment, or in a .zip");
+  const std::size_t body = body_start(kind, text);
   const auto key = text.rfind(kBeforeKey);
   const auto value = text.rfind(kBeforeValue);
   if (key == std::string_view::npos || key < body || value == std::string_view::npos ||

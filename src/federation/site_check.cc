@@ -107,9 +107,11 @@ SiteCheck check_partition_data(const Site& site) {
     if (!locate_dataset(domain, corpus.root)) absent.push_back(domain.name);
   }
   if (absent.empty()) return good(fmt::format("all {} data sets of the experiment", corpus.domains.size()));
-  throw Error(
-      ErrorCode::not_found, fmt::format("not here: {}", fmt::join(absent, ", ")),
-      fmt::format("'dfrost data get {}', or say where they lie, by 'data_root' in peer.toml", absent.front()))
+  const bool known = find_dataset_info(absent.front()) != nullptr;
+  throw Error(ErrorCode::not_found, fmt::format("not here: {}", fmt::join(absent, ", ")),
+              fmt::format("{}, or say where they lie, by 'data_root' in peer.toml",
+                          known ? fmt::format("'dfrost data get {}'", absent.front())
+                                : fmt::format("put them into a folder '{}' there", absent.front())))
       .at(corpus.root.string());
 }
 

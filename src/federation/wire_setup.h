@@ -2,7 +2,7 @@
 #pragma once
 
 #include "federation/site.h"
-#include "network/tls/tls_network.h"
+#include "network/tls/wire.h"
 
 namespace dfrost {
 

@@ -55,17 +55,16 @@ TEST(FederationFile, ReadsBackWhatWasWritten) {
 }
 
 TEST(FederationFile, IsRefusedWithAnyByteOfItChanged) {
-  const SmallFederation small(2);
+  SmallFederation small(2);
+  // Not every key, so that there are fewer bytes to try.
+  small.federation.experiment =
+      "[backbone]\npath = \"frost-mini\"\nprecision = \"fp32\"\n[data]\ndomains = [\"mnist\"]\n"
+      "[partition]\nclients_per_domain = 2\n[network]\ntopology = \"full\"\n";
   const std::string text = federation_text(small.federation, small.founder);
   RandomStream stream(1, "flipped bits");
   for (std::size_t at = 0; at < text.size(); ++at) {
-    std::string changed = text;
-    changed[at] = static_cast<char>(changed[at] ^ (1 << stream.below(8)));
-    EXPECT_THROW(parse_federation(changed), Error) << "byte " << at;
-  }
-  // At the end, where the signature is, every bit.
-  for (std::size_t at = text.size() - 400; at < text.size(); ++at) {
-    for (int bit = 0; bit < 8; ++bit) {
+    const bool in_signature = at + 200 > text.size();  // there every bit, elsewhere one
+    for (std::uint64_t bit = in_signature ? 0 : stream.below(8); bit < 8; bit += in_signature ? 1 : 8) {
       std::string changed = text;
       changed[at] = static_cast<char>(changed[at] ^ (1 << bit));
       EXPECT_THROW(parse_federation(changed), Error) << "byte " << at << ", bit " << bit;
