@@ -27,6 +27,7 @@ int run_dfrost(int argc, const char* const* argv) {
   add_predict_command(app);
   add_federation_commands(app);
   add_peer_commands(app);
+  add_replay_command(app);
   add_config_commands(app);
   add_data_commands(app);
   add_partition_commands(app);

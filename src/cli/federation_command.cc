@@ -159,6 +159,7 @@ void add_federation_commands(CLI::App& app) {
                   {"dfrost federation create five.toml --as site *.member --out five.federation",
                    "dfrost federation show five.federation"});
   federation->require_subcommand(1);
+  add_federation_try_command(*federation);
   add_federation_create_command(*federation);
   add_federation_show_command(*federation);
   add_federation_check_command(*federation);

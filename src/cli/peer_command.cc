@@ -216,6 +216,8 @@ void add_peer_commands(CLI::App& app) {
   add_peer_init_command(*peer);
   add_peer_join_command(*peer);
   add_peer_check_command(*peer);
+  add_peer_start_command(*peer);
+  add_peer_status_command(*peer);
   add_peer_leave_command(*peer);
   add_peer_explain_command(*peer);
 }

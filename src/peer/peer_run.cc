@@ -239,6 +239,7 @@ void PeerRun::Impl::set_stage(PeerStage next, std::uint64_t round) {
     reporter->change([&](PeerStatus& status) {
       status.stage_seconds[before] += seconds;
       status.stage = to_string(next);
+      status.progress = progress;
       status.round = round;
       status.done = done;
     });
@@ -251,6 +252,7 @@ void PeerRun::Impl::on_picture() {
   const auto last = Clock::time_point(Clock::duration(told_at.load()));
   if (Clock::now() - last < kTellProgressEvery) return;
   tell();
+  reporter->change([&](PeerStatus& status) { status.progress = progress; });
   require_going_on();
 }
 
@@ -261,11 +263,15 @@ void PeerRun::Impl::on_progress(const RoundProgress& now) {
 }
 
 void PeerRun::Impl::while_waiting(std::span<const ClientId> missing) {
+  ++progress;
+  const auto last = Clock::time_point(Clock::duration(told_at.load()));
+  if (Clock::now() - last > kTellProgressEvery) tell();
   if (missing.empty() && stage == PeerStage::exchange) set_stage(PeerStage::merge, round_under_way);
   std::vector<std::string> names;
   for (const ClientId peer : missing) names.push_back(roster.name(peer));
   reporter->change([&](PeerStatus& status) {
     status.waiting_for = fmt::format("{}", fmt::join(names, ", "));
+    status.progress = progress;
     for (auto& member : status.members) {
       member.awaited = std::ranges::find(missing, member.number) != missing.end();
       member.usual_seconds = exchange->usual_seconds(member.number);
@@ -284,6 +290,8 @@ void PeerRun::Impl::wait_until(const std::function<std::string()>& why_not_yet) 
       reporter->change([&](PeerStatus& status) { status.waiting_for = why; });
       shown = why;
     }
+    reporter->change([&](PeerStatus& status) { status.progress = progress; });
+    ++progress;
     std::this_thread::sleep_for(kLook);
   }
   reporter->change([](PeerStatus& status) { status.waiting_for.clear(); });

@@ -99,16 +99,16 @@ class ReplayExchange final : public Exchange {
 // A site and all it needs to be computed again.
 struct Resident {
   Site site;
-  std::map<std::uint64_t, RoundArrivals> rounds;
-  Savepoint end;
-  std::shared_ptr<const SitePictures> pictures;
-  std::unique_ptr<CorpusSamples> pool;
-  std::unique_ptr<SampleSubset> samples;
-  std::unique_ptr<ReplayExchange> exchange;
+  std::map<std::uint64_t, RoundArrivals> rounds = {};
+  Savepoint end = {};
+  std::shared_ptr<const SitePictures> pictures = {};
+  std::unique_ptr<CorpusSamples> pool = {};
+  std::unique_ptr<SampleSubset> samples = {};
+  std::unique_ptr<ReplayExchange> exchange = {};
 };
 
 Resident read_site(const fs::path& folder) {
-  Resident resident{.site = open_site(folder), .rounds = {}, .end = {}};
+  Resident resident{.site = open_site(folder)};
   const auto run = resident.site.run_folder();
   auto found = newest_savepoint(run / "checkpoints");
   if (!found.checkpoint)

@@ -89,6 +89,7 @@ Json to_json(const PeerStatus& s) {
           {"done", s.done},
           {"round", s.round},
           {"stage", s.stage},
+          {"progress", s.progress},
           {"waiting_for", s.waiting_for},
           {"last_merge", or_null(s.last_merge)},
           {"last_merge_round", s.last_merge_round},
@@ -125,6 +126,7 @@ PeerStatus status_from_json(const Json& json) {
     take(json, "done", s.done);
     take(json, "round", s.round);
     take(json, "stage", s.stage);
+    take(json, "progress", s.progress);
     take(json, "waiting_for", s.waiting_for);
     take(json, "last_merge", s.last_merge);
     take(json, "last_merge_round", s.last_merge_round);

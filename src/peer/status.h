@@ -41,6 +41,7 @@ struct PeerStatus {
   std::uint64_t done = 0;    // the last one that is done
   std::uint64_t round = 0;   // under way
   std::string stage = "start";
+  std::uint64_t progress = 0;             // grows while anything goes on: pictures, steps, looks for others
   std::string waiting_for = {};           // in words; empty: nothing
   std::optional<double> last_merge = {};  // seconds since 1970
   std::uint64_t last_merge_round = 0;
