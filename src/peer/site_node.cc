@@ -104,7 +104,7 @@ std::optional<ClientId> SiteNode::adopt(const RoundPlan& plan, const RunId& run,
 Participants SiteNode::participants() const {
   Participants all{pictures_.corpus, pictures_.partition, {}, threads_.size()};
   for (std::size_t u = 0; u < pictures_.partition.clients.size(); ++u)
-    all.prompts.push_back(config_.prompts_of(u).count);
+    all.prompts.push_back(config_.prompts_of(u).held());
   return all;
 }
 
