@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 
 #include "cli/command.h"
@@ -79,7 +80,18 @@ void print_members(const Federation& federation, std::size_t rounds) {
                read_out(to_string(member.key())));
 }
 
+// What the founder compares by phone before anything is founded.
+void show_member(const FederationFileArguments& arguments) {
+  const MemberFile member = load_member(arguments.file);
+  const std::string key = to_string(member.key());
+  if (arguments.json) return print_json({{"name", member.name}, {"address", member.address}, {"key", key}});
+  fmt::print("{:<13}{}\n", "member", member.name);
+  fmt::print("{:<13}{}\n", "address", member.address.empty() ? "none: it dials the others" : member.address);
+  fmt::print("{:<13}{}   of its key; compare it by phone\n", "fingerprint", read_out(key));
+}
+
 void show_federation(const FederationFileArguments& arguments) {
+  if (std::filesystem::path(arguments.file).extension() == ".member") return show_member(arguments);
   const Federation federation = load_federation(arguments.file);
   const RunConfig config = federation.config();
   if (arguments.json) return print_json(to_json(federation, config));
@@ -132,11 +144,11 @@ void check_file(const FederationFileArguments& arguments) {
 }
 
 void add_federation_show_command(CLI::App& federation) {
-  auto* command =
-      add_command(federation, "show", "Who learns together, and what; the fingerprint to compare.",
-                  {"dfrost federation show five.federation"});
+  auto* command = add_command(
+      federation, "show", "Who learns together, and what; the fingerprint to compare.",
+      {"dfrost federation show five.federation", "dfrost federation show clinic-a.member    who sent this"});
   auto arguments = std::make_shared<FederationFileArguments>();
-  command->add_option("file", arguments->file, "The federation file")->required();
+  command->add_option("file", arguments->file, "A federation file, or a member's")->required();
   add_json_flag(*command, arguments->json);
   command->callback([arguments] { show_federation(*arguments); });
 }

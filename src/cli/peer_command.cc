@@ -104,7 +104,7 @@ void require_agreement(const JoinArguments& arguments, const Site& site, const F
 void join(const JoinArguments& arguments) {
   const Site site = open_site(arguments.site);
   const std::string text = read_federation_text(arguments.file);
-  const Federation federation = load_federation(arguments.file);
+  const Federation federation = parse_federation_at(text, arguments.file);
   check_joinable(site, federation);
   check_reachable(federation);
   require_agreement(arguments, site, federation);

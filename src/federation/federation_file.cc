@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/malformed.h"
+#include "base/quote.h"
 #include "base/text.h"
 #include "config/key.h"
 #include "config/toml_file.h"
@@ -152,7 +153,7 @@ Federation parse_federation_body(std::string_view body, std::vector<std::byte> s
   StrictTable values(table);
   Federation federation;
   federation.name = values.text("name", kLongestMemberName);
-  federation.software = values.text("software", 100);
+  federation.software = escape_controls(values.text("software", 64));
   federation.revision = values.number("revision", kMostRevisions);
   federation.quorum = values.number("quorum", kMostInFederation);
   federation.backbone_fingerprint = values.text("backbone_fingerprint", 16);
@@ -189,8 +190,8 @@ Federation parse_federation(std::string_view text) {
     return federation;
   } catch (const Error& error) {  // whatever is wrong in it, it is the file that is wrong
     auto wrong = Error(error.code() == ErrorCode::unimplemented ? error.code() : ErrorCode::data_loss,
-                       error.what(), error.hint());
-    throw error.place().empty() ? wrong : wrong.at(error.place());
+                       escape_controls(error.what()), escape_controls(error.hint()));
+    throw error.place().empty() ? wrong : wrong.at(escape_controls(error.place()));
   }
 }
 
@@ -198,16 +199,18 @@ std::string read_federation_text(const std::filesystem::path& path) {
   return read_text_file(path, kLargestFederationFile);
 }
 
-Federation load_federation(const std::filesystem::path& path) {
+Federation parse_federation_at(std::string_view text, const std::string& place) {
   try {
-    return parse_federation(read_federation_text(path));
+    return parse_federation(text);
   } catch (const Error& error) {
     // Both the file and, where known, the key of its experiment.
-    const auto place = error.place().empty() || error.place() == path.string()
-                           ? path.string()
-                           : fmt::format("{}, {}", path.string(), error.place());
-    throw Error(error.code(), error.what(), error.hint()).at(place);
+    throw Error(error.code(), error.what(), error.hint())
+        .at(error.place().empty() ? place : fmt::format("{}, {}", place, error.place()));
   }
+}
+
+Federation load_federation(const std::filesystem::path& path) {
+  return parse_federation_at(read_federation_text(path), path.string());
 }
 
 void save_federation(const std::filesystem::path& path, const Federation& federation,

@@ -83,6 +83,8 @@ std::string federation_text(const Federation& federation, const PrivateKey& foun
 Federation parse_federation(std::string_view text);
 
 std::string read_federation_text(const std::filesystem::path& path);
+// As parse_federation(), with the file's name in its errors.
+Federation parse_federation_at(std::string_view text, const std::string& place);
 Federation load_federation(const std::filesystem::path& path);
 void save_federation(const std::filesystem::path& path, const Federation& federation,
                      const PrivateKey& founder);

@@ -58,7 +58,8 @@ std::vector<std::string> class_list(const RunConfig& config) {
   ThreadPool threads(config.run.threads);
   const Corpus corpus = open_corpus(config.corpus(), {.pool = &threads});
   for (const auto& domain : corpus.domains) add(names_of(domain.name, domain.class_names));
-  make_partition(corpus, config.partition, config.run.seed);  // refused now, not at eight sites
+  // What cannot be dealt is refused now, not at eight sites; pictures of one's own are not dealt to others.
+  if (std::ranges::all_of(domains, published)) make_partition(corpus, config.partition, config.run.seed);
   return all;
 }
 

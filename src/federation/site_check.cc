@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "base/file.h"
+#include "base/quote.h"
 #include "base/version.h"
 #include "data/image_folder.h"
 #include "dfrost/error.h"
@@ -150,10 +151,11 @@ SiteCheck describe_probe(const Member& member, const Probe& probe) {
                           : probe.reached ? "somebody answers, but not as this member: "
                                           : "";
     return {.finding = Finding::network_problem,
-            .what = fmt::format("{}: {}{}", member.address, how_far, probe.trouble),
+            .what = fmt::format("{}: {}{}", member.address, how_far, escape_controls(probe.trouble)),
             .hint = probe.hint};
   }
-  return good(fmt::format("{}: welcomed in {}, dfrost {}", member.address, time, probe.software));
+  return good(
+      fmt::format("{}: welcomed in {}, dfrost {}", member.address, time, escape_controls(probe.software)));
 }
 
 // Those that still take part, a few at a time.

@@ -166,6 +166,13 @@ TEST(FederationFile, BoundsWhatAStrangerSignsForHimself) {
   refused(federation_body(small.federation));
 }
 
+TEST(FederationFile, SaysNothingToTheTerminalThroughItsErrors) {
+  SmallFederation small(2);
+  small.federation.experiment += "[\"\\u001b[2J\"]\n";
+  const auto text = sign_text(SignedKind::federation, federation_body(small.federation), small.founder);
+  expect_error(ErrorCode::data_loss, "\\x1b[2J", [&] { parse_federation(text); });
+}
+
 TEST(FederationFile, IsWrittenOnlyWithTheFoundersKey) {
   const SmallFederation small(2);
   expect_error(ErrorCode::permission_denied, "not the founder's",
