@@ -464,6 +464,7 @@ void PeerRun::Impl::record_round(SiteNode::Outcome& outcome) {
     status.last_merge_round = record.round;
   });
   observer.on_round(record, reporter->now());
+  reporter->tell_soon();
 }
 
 void PeerRun::Impl::finish() {

@@ -60,6 +60,14 @@ void Reporter::change(const std::function<void(PeerStatus&)>& how) {
 
 PeerStatus Reporter::now() const { return snapshot(); }
 
+void Reporter::tell_soon() {
+  {
+    const std::lock_guard lock(mutex_);
+    soon_ = true;
+  }
+  wake_.notify_all();
+}
+
 PeerStatus Reporter::snapshot() const {
   const std::lock_guard lock(mutex_);
   PeerStatus status = status_;
@@ -91,7 +99,8 @@ void Reporter::run() {
     lock.unlock();
     tell_now();
     lock.lock();
-    wake_.wait_for(lock, kTellEvery, [&] { return ended_; });
+    wake_.wait_for(lock, kTellEvery, [&] { return ended_ || soon_; });
+    soon_ = false;
   }
 }
 

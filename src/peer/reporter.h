@@ -28,6 +28,7 @@ class Reporter {
   // Changes what is told.
   void change(const std::function<void(PeerStatus&)>& how);
   PeerStatus now() const;
+  void tell_soon();  // does not wait for the second to be over
 
  private:
   void run();
@@ -40,7 +41,7 @@ class Reporter {
   std::condition_variable wake_;
   PeerStatus status_;
   const Company* company_ = nullptr;
-  bool ended_ = false;
+  bool ended_ = false, soon_ = false;
   std::thread thread_;
 };
 
