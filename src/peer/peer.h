@@ -66,7 +66,8 @@ class PeerRun {
   PeerRun(const PeerParts& parts, PeerOptions options, PeerObserver& observer);
   ~PeerRun();
 
-  std::uint64_t next_round() const;  // that it would begin with
+  // The first that it speaks of: of its last rounds it sends its letters again before it goes on.
+  std::uint64_t first_round() const;
   const RunId& run_id() const;
   MailboxOptions mailbox() const;  // that its exchange needs
 

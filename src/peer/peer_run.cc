@@ -189,7 +189,11 @@ void PeerRun::Impl::resume() {
   std::optional<std::size_t> resumed_after;
   if (auto savepoint = savepoint_to_resume(parts.folder, notes)) {
     if (savepoint->fingerprint != fingerprint)
-      throw other_run(parts.folder, config, parts.backbone.precision()).at(parts.folder.string());
+      throw Error(ErrorCode::failed_precondition,
+                  other_run(parts.folder, config, parts.backbone.precision()).what(),
+                  "put back what the site was started with, or move its folder 'run' away: it then begins with a "
+                  "neighbour's state")
+          .at(parts.folder.string());
     node.restore(savepoint->nodes);
     totals = savepoint->totals;
     done = savepoint->round;
@@ -520,7 +524,9 @@ PeerRun::PeerRun(const PeerParts& parts, PeerOptions options, PeerObserver& obse
 
 PeerRun::~PeerRun() = default;
 
-std::uint64_t PeerRun::next_round() const { return impl_->done + 1; }
+std::uint64_t PeerRun::first_round() const {
+  return first_kept_round(impl_->parts.folder / "letters", impl_->done);
+}
 
 const RunId& PeerRun::run_id() const { return impl_->run_id; }
 

@@ -88,14 +88,19 @@ SitePictures own_pictures(const Site& site, RunNotes& notes) {
                 "one folder per class, directly below the folder or below train/ and test/")
         .at(folder.string());
   pictures.partition.clients.resize(federation.members.size());
+  for (const auto& member : federation.members) pictures.partition.names.push_back(member.name);
   auto& own = pictures.partition.clients[site.number()];
   for (std::size_t i = 0; i < corpus.train.size(); ++i) own.push_back(i);
   return pictures;
 }
 
 SitePictures open_site_pictures(const Site& site, RunNotes& notes) {
-  if (site.settings.partition)
-    return share_of_experiment(site.config(), site.number(), site.joined().members.size(), notes);
+  if (site.settings.partition) {
+    auto pictures = share_of_experiment(site.config(), site.number(), site.joined().members.size(), notes);
+    for (const auto& member : site.joined().members) pictures.partition.names.push_back(member.name);
+    pictures.partition.names.resize(pictures.partition.clients.size());
+    return pictures;
+  }
   if (site.settings.data.empty())
     throw Error(ErrorCode::failed_precondition, "the site has no pictures",
                 "say in peer.toml where they are, by 'data', or take a share of the experiment's by "

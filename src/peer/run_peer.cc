@@ -126,7 +126,7 @@ PeerResult run_peer(const Site& site, PeerOptions options, PeerObserver& watcher
   PeerRun peer(parts, std::move(options), observer);
   auto wire = wire_options(site);
   wire.run = peer.run_id();
-  wire.round = peer.next_round();
+  wire.round = peer.first_round();
   wire.mailbox = peer.mailbox();
   LinkNotes links(federation, observer);
   TlsNetwork network(std::move(wire), site.key, &links);

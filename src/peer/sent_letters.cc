@@ -73,6 +73,11 @@ void SentLetters::save(const fs::path& folder, std::uint64_t round, std::uint64_
     if (old + kept <= round || old > round) fs::remove(path, ignored);
 }
 
+std::uint64_t first_kept_round(const fs::path& folder, std::uint64_t done) {
+  const auto files = files_in(folder);
+  return files.empty() ? done + 1 : std::min(files.begin()->first, done + 1);
+}
+
 void send_again(const fs::path& folder, std::uint64_t done, Exchange& exchange) {
   for (const auto& [round, path] : files_in(folder)) {
     if (round > done) continue;

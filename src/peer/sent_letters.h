@@ -29,6 +29,9 @@ class SentLetters {
   std::vector<Sent> letters_;
 };
 
+// The round of the oldest that are kept, at most `done` + 1.
+std::uint64_t first_kept_round(const std::filesystem::path& folder, std::uint64_t done);
+
 // Sends what is kept of rounds up to `done` once more, in their order. A file that cannot be read is passed
 // over: its letters are missing where they had not arrived.
 void send_again(const std::filesystem::path& folder, std::uint64_t done, Exchange& exchange);

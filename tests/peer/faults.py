@@ -37,7 +37,7 @@ def killed_sites_come_back(make, folder):
 
 def all_stop_and_go_on_without_a_letter_lost(make, folder):
     """Every process ends at once, in different rounds, and starts again: the bytes are those of an undisturbed simulation."""
-    federation = make(folder, sites=4, rounds=16)
+    federation = make(folder, sites=4, rounds=16, keys={"heartbeat_seconds": 5})
     federation.start_all()
     try:
         federation.wait_for_round(0, 4)
@@ -116,7 +116,7 @@ def a_second_process_with_the_same_key_is_refused(make, folder):
 
 def a_slow_site_is_waited_for(make, folder):
     """Stopped nine tenths of the time: all go at its pace, and nothing is missed."""
-    federation = make(folder, sites=4, rounds=10)
+    federation = make(folder, sites=4, rounds=10, keys={"heartbeat_seconds": 5})
     federation.start_all()
     try:
         slow = federation.processes[3]
