@@ -126,6 +126,12 @@ std::string processor_of(const Site& site) {
   return about.contains("machine") ? about["machine"].value("cpu", "unknown") : "unknown";
 }
 
+// Whose federation file is the latest: it lists all that ever took part.
+const Federation& newest_file(const std::vector<Resident>& residents) {
+  const auto revision = [](const Resident& one) { return one.site.joined().revision; };
+  return std::ranges::max_element(residents, {}, revision)->site.joined();
+}
+
 class Replayer {
  public:
   Replayer(std::vector<Resident> residents, RunNotes& notes);
@@ -155,7 +161,7 @@ Replayer::Replayer(std::vector<Resident> residents, RunNotes& notes)
       source_(site_backbone(residents_.front().site)),
       backbone_(make_backbone(*source_, {.precision = config_.backbone.precision})),
       method_(make_method(config_)),
-      roster_(residents_.front().site.joined(), method_.network, config_.run.seed),
+      roster_(newest_file(residents_), method_.network, config_.run.seed),
       run_id_(dfrost::run_id(config_, backbone_->precision())),
       threads_(0) {
   std::map<fs::path, std::shared_ptr<const SitePictures>> shares;  // the same for all that have them there
