@@ -134,6 +134,10 @@ SplitCounts count_image_folder(const fs::path& folder) {
   return counts;
 }
 
+std::vector<std::string> image_folder_classes(const fs::path& folder) {
+  return find_classes(find_splits(folder));
+}
+
 Dataset read_image_folder(const fs::path& folder, const ReadOptions& options) {
   Dataset dataset;
   const auto splits = find_splits(folder);

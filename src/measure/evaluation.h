@@ -63,7 +63,7 @@ std::vector<std::size_t> scored_clients(const ScoringOptions& options, std::size
 // Places in the pooled test set: of each domain a class-balanced subset.
 std::vector<std::size_t> scored_samples(const ScoringOptions& options, const Corpus& corpus, Seed seed);
 
-// `scores`: of the clients `chosen`, in their order, and then of the network model.
+// `scores`: of the clients `chosen`, in their order, and then of the network model, where there is one.
 EvaluationRecord summarize_scores(const Corpus& corpus, const std::vector<std::size_t>& chosen,
                                   std::size_t samples, std::span<const Evaluation> scores);
 

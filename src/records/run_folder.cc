@@ -117,11 +117,13 @@ LoadedRun load_run(const fs::path& folder) {
   LoadedRun run{.folder = folder, .config = Config::load(folder / "config.toml")};
   if (fs::exists(folder / "metrics.jsonl")) run.rounds = read_rounds(folder / "metrics.jsonl");
   if (fs::exists(folder / "summary.json")) run.summary = read_summary(folder);
-  if (fs::path adapters = folder / "adapter"; fs::exists(adapters / kNetworkAdapter)) {
-    run.network_adapter = adapters / kNetworkAdapter;
+  if (fs::path adapters = folder / "adapter"; fs::is_directory(adapters)) {
+    // A site of a federation has its own adapter alone.
+    if (fs::exists(adapters / kNetworkAdapter)) run.network_adapter = adapters / kNetworkAdapter;
     run.client_adapters = client_adapter_files(adapters);
     // A run that was prolonged still has the adapters of its first end.
-    run.finished = run.summary && run.summary->rounds >= ConfigAccess::resolved(run.config).run.rounds;
+    run.finished = !run.client_adapters.empty() && run.summary &&
+                   run.summary->rounds >= ConfigAccess::resolved(run.config).run.rounds;
   }
   return run;
 }

@@ -25,12 +25,13 @@ Json addition(const RunRecords& run, const RunReader::Changes& changes) {
             {"rounds", last(run.rounds, changes.rounds)},
             {"merges", last(run.merges, changes.merges)},
             {"summary", run.summary},
+            {"peer", run.peer},
             {"groups", groups}}}};
 }
 
 }  // namespace
 
-LiveFeed::LiveFeed(const std::filesystem::path& folder) : reader_(folder) { reader_.poll(); }
+LiveFeed::LiveFeed(const std::filesystem::path& folder) : reader_(run_folder_of(folder)) { reader_.poll(); }
 
 Json LiveFeed::whole() const {
   RunRecords run = reader_.records();

@@ -80,9 +80,12 @@ RunReader::RunReader(const fs::path& folder)
       summary_{folder / "summary.json"},
       about_{folder / "about.json"},
       config_{folder / "config.toml"},
+      peer_{folder / "peer.json"},
       metrics_(folder / "metrics.jsonl"),
       merges_(folder / "merges.jsonl") {
-  records_.folder = last_component(folder);
+  // A site is known by its own folder, not by the one in it.
+  const bool is_site = folder.has_parent_path() && run_folder_of(folder.parent_path()) == folder;
+  records_.folder = last_component(is_site ? folder.parent_path() : folder);
   update_names_and_problems();
 }
 
@@ -135,6 +138,7 @@ RunReader::Changes RunReader::poll() {
     changes.replaced = true;
   }
   changes.summary = summary_.poll();
+  changes.peer = peer_.poll();
   auto rounds = metrics_.poll();
   auto merges = merges_.poll();  // after the rounds: what belongs to them is then there
   if (rounds.restarted) line_problems_.clear();
@@ -163,12 +167,14 @@ void RunReader::update_names_and_problems() {
   };
   records_.summary = read(summary_);
   records_.about = read(about_);
+  records_.peer = read(peer_);
   records_.config = config_.text;
   records_.planned_rounds = planned_rounds(config_.text);
   records_.name = records_.folder;
   for (const auto* json : {&records_.about, &records_.summary}) {
     if (json->contains("name") && (*json)["name"].is_string()) records_.name = (*json)["name"];
   }
+  if (records_.peer.contains("name") && records_.peer["name"].is_string()) records_.name = records_.peer["name"];
   const bool newer = is_newer(records_.summary) || is_newer(records_.about) ||
                      std::ranges::any_of(records_.rounds, is_newer) ||
                      std::ranges::any_of(records_.merges, is_newer);
@@ -205,7 +211,13 @@ std::vector<std::string> RunReader::problems_of_finished_run() const {
   return problems;
 }
 
-RunRecords read_run(const fs::path& folder) {
+fs::path run_folder_of(const fs::path& run_or_site) {
+  std::error_code ignored;
+  return fs::is_regular_file(run_or_site / "peer.toml", ignored) ? run_or_site / "run" : run_or_site;
+}
+
+RunRecords read_run(const fs::path& run_or_site) {
+  const fs::path folder = run_folder_of(run_or_site);
   RunReader reader(folder);
   if (!reader.is_run()) {
     throw Error(ErrorCode::not_found, fmt::format("{} holds no run", folder.string()), hint_at_runs(folder))

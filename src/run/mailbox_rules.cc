@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 namespace dfrost {
@@ -12,16 +13,17 @@ namespace {
 // The neighbours of one node in the rounds that were asked for last.
 class NeighbourLists {
  public:
-  NeighbourLists(const RoundPlanner& planner, ClientId self) : planner_(planner), self_(self) {}
+  NeighbourLists(GraphOfRound graph, std::uint64_t kept, ClientId self)
+      : graph_(std::move(graph)), kept_(kept), self_(self) {}
 
   bool contain(ClientId sender, std::uint64_t round) {
     const std::lock_guard lock(mutex_);
     auto found = lists_.find(round);
     if (found == lists_.end()) {
-      const auto network = planner_.network(round);
-      const auto neighbours = network.graph.neighbours(self_);
+      const Graph graph = graph_(round);
+      const auto neighbours = self_ < graph.clients() ? graph.neighbours(self_) : std::span<const ClientId>();
       found = lists_.emplace(round, std::vector<ClientId>(neighbours.begin(), neighbours.end())).first;
-      if (lists_.size() > planner_.rounds_ahead() + 2) forget_oldest(found);
+      if (lists_.size() > kept_) forget_oldest(found);
     }
     return std::ranges::binary_search(found->second, sender);
   }
@@ -34,7 +36,8 @@ class NeighbourLists {
     if (oldest != but) lists_.erase(oldest);
   }
 
-  const RoundPlanner& planner_;
+  const GraphOfRound graph_;
+  const std::uint64_t kept_;
   const ClientId self_;
   std::mutex mutex_;
   Lists lists_;
@@ -42,9 +45,9 @@ class NeighbourLists {
 
 }  // namespace
 
-MailboxOptions mailbox_options(const Method& method, const RoundPlanner& planner,
+MailboxOptions mailbox_options(const Method& method, std::uint64_t rounds_ahead,
                                std::span<const Node> nodes) {
-  MailboxOptions options{.rounds_ahead = planner.rounds_ahead(),
+  MailboxOptions options{.rounds_ahead = rounds_ahead,
                          .phases_per_round = static_cast<std::uint32_t>(
                              std::max(method.phases.size(), method.preparation.size()))};
   std::size_t longest = 0;
@@ -61,11 +64,10 @@ MailboxOptions mailbox_options(const Method& method, const RoundPlanner& planner
   return options;
 }
 
-std::function<bool(ClientId sender, Moment moment)> neighbours_of(const RoundPlanner& planner,
+std::function<bool(ClientId sender, Moment moment)> neighbours_of(GraphOfRound graph, std::uint64_t kept,
                                                                   ClientId self) {
-  return [lists = std::make_shared<NeighbourLists>(planner, self)](ClientId sender, Moment moment) {
-    return lists->contain(sender, moment.round);
-  };
+  return [lists = std::make_shared<NeighbourLists>(std::move(graph), kept, self)](
+             ClientId sender, Moment moment) { return lists->contain(sender, moment.round); };
 }
 
 }  // namespace dfrost

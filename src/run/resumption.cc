@@ -54,9 +54,9 @@ Error other_run(const fs::path& folder, const RunConfig& config, Precision preci
           fmt::format("put back what it was started with, or {}", kStartAnew)};
 }
 
-std::optional<Savepoint> savepoint_to_resume(const fs::path& folder, RunObserver& observer) {
+std::optional<Savepoint> savepoint_to_resume(const fs::path& folder, RunNotes& notes) {
   auto found = newest_savepoint(folder / "checkpoints");
-  for (const auto& damaged : found.damaged) observer.on_note("passed over a damaged checkpoint: " + damaged);
+  for (const auto& damaged : found.damaged) notes.on_note("passed over a damaged checkpoint: " + damaged);
   if (!found.checkpoint && !found.damaged.empty()) {
     // Starting over would wipe the records of all those rounds.
     throw Error(

@@ -8,7 +8,7 @@
 #include "config/config.h"
 #include "dfrost/error.h"
 #include "records/savepoint_file.h"
-#include "run/run.h"
+#include "run/run_notes.h"
 
 namespace dfrost {
 
@@ -23,7 +23,7 @@ void move_run_aside(const std::filesystem::path& folder, RunObserver& observer);
 Error other_run(const std::filesystem::path& folder, const RunConfig& config, Precision precision);
 
 // The newest checkpoint that can be read; throws (data_loss) where there are some and none can.
-std::optional<Savepoint> savepoint_to_resume(const std::filesystem::path& folder, RunObserver& observer);
+std::optional<Savepoint> savepoint_to_resume(const std::filesystem::path& folder, RunNotes& notes);
 
 // Removes what a process that was killed while it wrote left. The folder is locked: nobody writes.
 void remove_leftovers(const std::filesystem::path& folder);

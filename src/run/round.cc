@@ -86,6 +86,7 @@ class RoundRunner {
       report.exchange_seconds += receiving.seconds();
       report.refused += inbox.refused.size();
       report.missing += inbox.missing.size();
+      report.arrivals.push_back(arrivals_of(inbox));
       phase.absorb(node, inbox, plan_, report);
       counter.add();
     });

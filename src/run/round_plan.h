@@ -53,6 +53,8 @@ class RoundPlanner {
   RoundPlan plan_preparation() const;
   // The part of a plan that says who talks to whom.
   RoundNetwork network(std::uint64_t round) const;
+  // With only these clients in the federation, in this round.
+  RoundPlan plan(std::uint64_t round, const std::vector<bool>& present) const;
 
   std::size_t clients() const { return topology_.clients(); }
   std::size_t nodes() const { return clients() + (options_.gathering == Gathering::star ? 1 : 0); }
@@ -61,6 +63,8 @@ class RoundPlanner {
   std::uint64_t rounds_ahead() const;
 
  private:
+  RoundNetwork draw(std::uint64_t round, const std::vector<bool>& present) const;
+
   PlanOptions options_;
   Topology topology_;
 };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/stopwatch.h"
+#include "measure/mixing_factor.h"
 #include "run/class_mass.h"
 
 namespace dfrost {
@@ -43,6 +45,24 @@ void tally_network(const RoundNetwork& network, RoundRecord& record) {
   record.failed_edges = network.failed.size();
   record.absent_clients = network.absent_clients();
   if (network.active.size() <= kMostDrawnClients) record.graph = graph_of(network);
+}
+
+void tally_mixing(const RoundPlan& plan, RoundRecord& record) {
+  const Stopwatch measuring;
+  record.mixing_factor = mixing_factor(plan.mixing);
+  record.active_mixing_factor = record.mixing_factor;
+  if (plan.network.absent_clients() > 0) {
+    const MixingMatrix active(plan.network.graph_of_active());
+    record.active_mixing_factor = mixing_factor(plan.lazy_mixing ? active.lazy() : active);
+  }
+  record.seconds.measure += measuring.seconds();
+}
+
+void tally_round(RoundOutcome& outcome, RoundRecord& record) {
+  tally_training(outcome.nodes, record);
+  record.seconds.train += outcome.work_seconds;
+  record.seconds.exchange += outcome.send_seconds;
+  tally_exchange(outcome.nodes, outcome.absorb_seconds, record);
 }
 
 void tally_training(std::span<const NodeReport> reports, RoundRecord& record) {

@@ -9,10 +9,18 @@
 #include "records/record.h"
 #include "run/node.h"
 #include "run/node_report.h"
+#include "run/round.h"
+#include "run/round_plan.h"
 
 namespace dfrost {
 
 void tally_network(const RoundNetwork& network, RoundRecord& record);
+
+// The mixing factors, and the time that it took to find them.
+void tally_mixing(const RoundPlan& plan, RoundRecord& record);
+
+// What the residents report of training, exchange and merges, and the time of each stage.
+void tally_round(RoundOutcome& outcome, RoundRecord& record);
 
 void tally_training(std::span<const NodeReport> reports, RoundRecord& record);
 

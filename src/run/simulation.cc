@@ -8,9 +8,9 @@
 #include "dfrost/measure.h"
 #include "dfrost/wasserstein.h"
 #include "measure/evaluation.h"
-#include "measure/mixing_factor.h"
 #include "merge/merge_kinds.h"
 #include "run/class_mass.h"
+#include "run/federation_parts.h"
 #include "run/mailbox_rules.h"
 #include "run/pool_keys.h"
 #include "run/progress_counter.h"
@@ -19,34 +19,6 @@
 
 namespace dfrost {
 namespace {
-
-// Of the memory for patch embeddings, a fifth is for test pictures: they are fewer, and come up less often.
-std::size_t cache_bytes(const RunConfig& config, std::size_t fifths) {
-  return (config.data.cache_mb << 20) / 5 * fifths;
-}
-
-Partition partition_for(const RunConfig& config, const Corpus& corpus) {
-  if (config.method.cooperation != Cooperation::central) {
-    return make_partition(corpus, config.partition, config.run.seed);
-  }
-  Partition all;
-  all.clients.emplace_back(corpus.train.size());
-  for (std::size_t i = 0; i < corpus.train.size(); ++i) all.clients.front()[i] = i;
-  return all;
-}
-
-Node make_node(const RunConfig& config, const Geometry& geometry, std::size_t classes, ClientId id,
-               const PromptOptions& prompts) {
-  Node node;
-  node.id = id;
-  node.adapter.prompts = prompts;
-  node.adapter.head = config.head;
-  node.adapter.head.classes = classes;
-  node.adapter.validate(geometry);
-  node.state = make_client_state(node.adapter, geometry, config.run.seed, id);
-  node.most_prompts = config.most_prompts();
-  return node;
-}
 
 // Clients, then a server where there is one.
 std::vector<Node> make_nodes(const RunConfig& config, const Method& method, const RoundPlanner& planner,
@@ -87,16 +59,6 @@ void average_keys_of(std::span<const Node> clients, ThreadPool& threads, ClientS
   average_keys(keys, transports, mean.part(kKeysPart));
 }
 
-// The first `per_domain` clients of each domain: whose merges are kept to be looked at.
-std::vector<bool> viewed_clients(const Partition& partition, const Corpus& corpus, std::size_t per_domain) {
-  std::vector<std::size_t> seen(corpus.domains.size(), 0);
-  std::vector<bool> chosen;
-  for (const auto& home : home_domains(partition, corpus)) {
-    chosen.push_back(home && seen[*home]++ < per_domain);
-  }
-  return chosen;
-}
-
 }  // namespace
 
 Simulation::Simulation(const RunConfig& config, const Backbone& backbone, const Preprocessing& preprocessing,
@@ -108,15 +70,15 @@ Simulation::Simulation(const RunConfig& config, Method method, const Backbone& b
     : config_(config),
       method_(std::move(method)),
       corpus_(std::move(corpus)),
-      train_samples_(corpus_, corpus_.train, backbone, preprocessing, cache_bytes(config, 4)),
-      test_samples_(corpus_, corpus_.test, backbone, preprocessing, cache_bytes(config, 1)),
+      train_samples_(corpus_, corpus_.train, backbone, preprocessing, train_cache_bytes(config)),
+      test_samples_(corpus_, corpus_.test, backbone, preprocessing, test_cache_bytes(config)),
       partition_(partition_for(config, corpus_)),
       planner_(method_.network, partition_.clients.size(), config.run.seed),
       run_id_(run_id(config, backbone.precision())),
       viewed_(viewed_clients(partition_, corpus_, config.diagnostics.merge_views)),
       nodes_(make_nodes(config, method_, planner_, backbone.geometry(), corpus_.classes())),
       network_model_(make_node(config, backbone.geometry(), corpus_.classes(), 0, config.prompts)),
-      exchanges_(planner_.nodes(), mailbox_options(method_, planner_, nodes_)),
+      exchanges_(planner_.nodes(), mailbox_options(method_, planner_.rounds_ahead(), nodes_)),
       threads_(config.run.threads) {
   samples_.reserve(partition_.clients.size());  // equipment points to them
   for (const Node& node : nodes_) {
@@ -130,7 +92,7 @@ Simulation::Simulation(const RunConfig& config, Method method, const Backbone& b
 
 RoundPlan Simulation::plan_round() const {
   auto plan = planner_.plan(round_);
-  if (is_evaluated(round_)) plan.viewed = viewed_;
+  if (is_evaluated(config_, round_)) plan.viewed = viewed_;
   return plan;
 }
 
@@ -142,14 +104,14 @@ RoundRecord Simulation::run_round(const RoundProgressCallback& progress) {
   record.round = round_;
   const auto plan = plan_round();
   tally_network(plan.network, record);
-  record_mixing(plan, record);
+  tally_mixing(plan, record);
   auto outcome = dfrost::run_round(method_, plan, run_id_, {nodes_, equipment_, threads_, workspaces_},
                                    no_patience, progress);
   record_exchange(outcome, before, record);
   const Stopwatch measuring;
   measure(record);
   record.seconds.measure += measuring.seconds();
-  if (is_evaluated(round_)) {
+  if (is_evaluated(config_, round_)) {
     const Stopwatch evaluating;
     record.evaluation = evaluate_all(progress);
     record.seconds.evaluate = evaluating.seconds();
@@ -177,22 +139,8 @@ RoundRecord Simulation::score_untrained(const RoundProgressCallback& progress) {
   return record;
 }
 
-void Simulation::record_mixing(const RoundPlan& plan, RoundRecord& record) const {
-  const Stopwatch measuring;
-  record.mixing_factor = mixing_factor(plan.mixing);
-  record.active_mixing_factor = record.mixing_factor;
-  if (plan.network.absent_clients() > 0) {
-    const MixingMatrix active(plan.network.graph_of_active());
-    record.active_mixing_factor = mixing_factor(plan.lazy_mixing ? active.lazy() : active);
-  }
-  record.seconds.measure += measuring.seconds();
-}
-
 void Simulation::record_exchange(RoundOutcome& outcome, const ExchangeCounts& before, RoundRecord& record) {
-  tally_training(outcome.nodes, record);
-  record.seconds.train += outcome.work_seconds;
-  record.seconds.exchange += outcome.send_seconds;
-  tally_exchange(outcome.nodes, outcome.absorb_seconds, record);
+  tally_round(outcome, record);
   const ExchangeCounts after = sent_by_all();
   record.sent_bytes = after.sent_bytes - before.sent_bytes;
   record.sent_messages = after.sent_messages - before.sent_messages;
@@ -229,10 +177,6 @@ void Simulation::measure(RoundRecord& record) {
 
 bool Simulation::by_class_mass() const {
   return config_.merge.head == HeadMerge::class_mass && config_.method.cooperation == Cooperation::peers;
-}
-
-bool Simulation::is_evaluated(std::size_t round) const {
-  return round >= config_.run.rounds || (config_.evaluate.every > 0 && round % config_.evaluate.every == 0);
 }
 
 EvaluationRecord Simulation::evaluate_all(const RoundProgressCallback& progress) {

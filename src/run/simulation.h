@@ -57,12 +57,10 @@ class Simulation {
  private:
   RoundPlan plan_round() const;
   void prepare(RoundRecord& record, const RoundProgressCallback& progress);
-  void record_mixing(const RoundPlan& plan, RoundRecord& record) const;
   void record_exchange(RoundOutcome& outcome, const ExchangeCounts& before, RoundRecord& record);
   void measure(RoundRecord& record);
   EvaluationRecord evaluate_all(const RoundProgressCallback& progress);
   bool by_class_mass() const;
-  bool is_evaluated(std::size_t round) const;
   ExchangeCounts sent_by_all();
 
   RunConfig config_;

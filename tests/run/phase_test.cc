@@ -29,6 +29,7 @@ class ScriptedExchange final : public Exchange {
       received.push_back({peer, messages[peer], messages[peer] ? Absence::none : Absence::gone});
     return received;
   }
+  std::vector<ClientId> wait(std::span<const ClientId>, Deadline) override { return {}; }
   ExchangeCounts counts() const override { return {}; }
 
   std::map<ClientId, SharedBytes> messages;  // null: missing
@@ -118,11 +119,11 @@ TEST(MailboxRules, KeepNoMessageThatNoNeighbourOfTheRoundWouldSend) {
   const auto method = make_method(config);
   const RoundPlanner planner(method.network, 6, config.run.seed);
   const auto simulation = test::make_simulation(config);
-  auto options = mailbox_options(method, planner, simulation.nodes());
+  auto options = mailbox_options(method, planner.rounds_ahead(), simulation.nodes());
   const auto own = encode_message({}, tensors_of(simulation.nodes().front().state));
   EXPECT_GE(options.message_limit_bytes, own.size());
   EXPECT_LT(options.message_limit_bytes, 2 * own.size() + 10'000);
-  options.admits = neighbours_of(planner, 2);
+  options.admits = neighbours_of([&](std::uint64_t round) { return planner.network(round).graph; }, 4, 2);
   Mailbox mailbox(6, options);
   mailbox.begin({1, 0});
   const auto letter = std::make_shared<const std::vector<std::byte>>(own);
