@@ -180,7 +180,7 @@ std::vector<ConfigKey> prompt_step_keys() {
        .field = word(DFROST_AT(train.frame.moments), words({MomentsOf::network, MomentsOf::own})),
        .comment = "coordinates: moments of the features of all clients, or of its own pictures",
        .explanation =
-           "network: before the first round clients exchange count, sum and, for whitened, second moments of "
+           "network: before the first round clients exchange count, mean and, for whitened, covariance of "
            "their features under the first prompts, and mix them by the mixing matrix. Neighbours learn "
            "them: "
            "the mean feature and covariance of a client's pictures, mixed with others' from the second "

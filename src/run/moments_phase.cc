@@ -11,7 +11,8 @@
 namespace dfrost {
 namespace {
 
-constexpr std::string_view kCount = "moments.count", kSum = "moments.sum", kProducts = "moments.products";
+constexpr std::string_view kCount = "moments.count", kMean = "moments.mean",
+                           kCovariance = "moments.covariance";
 constexpr std::string_view kFrameMean = "head.mean", kFrameFactor = "head.factor";
 
 std::size_t inputs_of(const Node& node) { return node.state.part(head_weight_name(0)).cols(); }
@@ -26,18 +27,24 @@ void keep(Node& node, std::string_view name, std::vector<float> values) {
   node.memory.insert_or_assign(std::string(name), NodeTensor{{size}, std::move(values)});
 }
 
+void keep(Node& node, const InputMoments& moments) {
+  keep(node, kCount, std::span(&moments.count, 1));
+  keep(node, kMean, moments.mean);
+  if (!moments.covariance.empty()) keep(node, kCovariance, moments.covariance);
+}
+
 InputMoments own_moments(const Node& node, const SampleSource* samples, bool with_products, std::size_t batch,
                          Workspace& w) {
-  InputMoments moments(inputs_of(node), with_products);
-  if (samples == nullptr) return moments;
+  InputSums sums(inputs_of(node), with_products);
+  if (samples == nullptr) return moments_of(sums);
   std::vector<std::size_t> all(samples->size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   for (std::size_t first = 0; first < all.size(); first += batch) {
     load_batch(node.adapter, *samples, std::span(all).subspan(first, std::min(batch, all.size() - first)), w);
     compute_features(node.adapter, node.state, w);
-    moments.add(head_inputs(node.adapter.head, w.backbone, w.features, w.head));
+    sums.add(head_inputs(node.adapter.head, w.backbone, w.features, w.head));
   }
-  return moments;
+  return moments_of(sums);
 }
 
 // Of so many times the values' root mean square.
@@ -49,13 +56,14 @@ void add_noise(double noise, RandomStream& stream, std::span<double> values) {
   for (double& value : values) value += deviation * stream.normal();
 }
 
-InputMoments kept_moments(const Node& node) {
-  const auto products = node.memory.find(kProducts);
-  InputMoments moments(inputs_of(node), products != node.memory.end());
-  moments.count = static_cast<double>(node.memory.find(kCount)->second.values.front());
-  std::ranges::copy(node.memory.find(kSum)->second.values, moments.sum.begin());
-  if (products != node.memory.end()) std::ranges::copy(products->second.values, moments.products.begin());
-  return moments;
+// What a node has of them, or a message brings, with its weight.
+template <typename Tensors>
+WeightedMoments weighted(double weight, const Tensors& tensors) {
+  const auto values = [&](std::string_view name) {
+    const auto found = tensors.find(name);
+    return found == tensors.end() ? std::span<const float>() : std::span<const float>(found->second.values);
+  };
+  return {weight, values(kCount), values(kMean), values(kCovariance)};
 }
 
 }  // namespace
@@ -66,19 +74,17 @@ void MomentsPhase::work(Node& node, const RoundPlan&, Workplace place, NodeRepor
   auto moments = own_moments(node, place.samples, whitens, batch_, place.workspace);
   if (options_.noise > 0) {
     RandomStream stream(seed_, "moments", node.id);
-    add_noise(options_.noise, stream, moments.sum);
-    add_noise(options_.noise, stream, moments.products);
+    add_noise(options_.noise, stream, moments.mean);
+    add_noise(options_.noise, stream, moments.covariance);
   }
-  keep(node, kCount, std::span(&moments.count, 1));
-  keep(node, kSum, moments.sum);
-  if (whitens) keep(node, kProducts, moments.products);
+  keep(node, moments);
 }
 
 std::vector<Letter> MomentsPhase::letters(const Node& node, const RoundPlan& plan) const {
   const auto neighbours = plan.mixing.graph().neighbours(node.id);
   if (neighbours.empty()) return {};
   Letter letter{{neighbours.begin(), neighbours.end()}, {}};
-  for (const std::string_view name : {kCount, kSum, kProducts}) {
+  for (const std::string_view name : {kCount, kMean, kCovariance}) {
     if (const auto found = node.memory.find(name); found != node.memory.end())
       letter.tensors.push_back({found->first, found->second.shape, found->second.values});
   }
@@ -86,33 +92,22 @@ std::vector<Letter> MomentsPhase::letters(const Node& node, const RoundPlan& pla
 }
 
 std::vector<TensorPattern> MomentsPhase::expected(const Node& node) const {
-  constexpr float kMost = 1e18f;  // sums over many pictures
-  const auto pattern = [](std::string_view name, std::size_t size, float least) {
-    return TensorPattern{
-        .name = std::string(name), .shape = {size}, .least_value = least, .largest_value = kMost};
-  };
   const std::size_t inputs = inputs_of(node);
-  std::vector<TensorPattern> patterns = {pattern(kCount, 1, 0), pattern(kSum, inputs, -kMost)};
+  std::vector<TensorPattern> patterns = {{.name = std::string(kCount), .shape = {1}, .least_value = 0},
+                                         {.name = std::string(kMean), .shape = {inputs}}};
   if (options_.coordinates == HeadCoordinates::whitened)
-    patterns.push_back(pattern(kProducts, triangle_size(inputs), -kMost));
+    patterns.push_back({.name = std::string(kCovariance), .shape = {triangle_size(inputs)}});
   return patterns;
 }
 
 void MomentsPhase::absorb(Node& node, const Inbox& inbox, const RoundPlan&, NodeReport&) const {
-  for (const std::string_view name : {kCount, kSum, kProducts}) {
-    const auto found = node.memory.find(name);
-    if (found == node.memory.end()) continue;
-    auto& own = found->second.values;
-    for (std::size_t i = 0; i < own.size(); ++i) {
-      double sum = inbox.self_weight * static_cast<double>(own[i]);
-      for (std::size_t s = 0; s < inbox.messages.size(); ++s)
-        sum += inbox.weights[s] * static_cast<double>(inbox.messages[s].tensors.find(name)->second.values[i]);
-      own[i] = static_cast<float>(sum);
-    }
-  }
-  if (!turn_.last) return;
-  auto parts = frame_parts(kept_moments(node), options_.shrinkage);
-  for (const std::string_view name : {kCount, kSum, kProducts}) node.memory.erase(std::string(name));
+  std::vector<WeightedMoments> all = {weighted(inbox.self_weight, node.memory)};
+  for (std::size_t s = 0; s < inbox.messages.size(); ++s)
+    all.push_back(weighted(inbox.weights[s], inbox.messages[s].tensors));
+  const auto mixed = mixed_moments(all);
+  if (!turn_.last) return keep(node, mixed);
+  for (const std::string_view name : {kCount, kMean, kCovariance}) node.memory.erase(std::string(name));
+  auto parts = frame_parts(mixed, options_.shrinkage);
   if (!parts) return;
   keep(node, kFrameMean, std::move(parts->mean));
   if (!parts->factor.empty()) keep(node, kFrameFactor, std::move(parts->factor));

@@ -1,8 +1,8 @@
 // Before the first round: the moments of what heads read (train.head_coordinates), mixed over the network.
-// Every client sums them over its own pictures under its first prompts; then, phase by phase, all send what
-// they have to their neighbours and mix what comes by the mixing weights. Counts are mixed beside sums, so
-// that mean and covariance are those of all pictures as far as mixing has come: ratio consensus. What is left
-// in a node's memory is the frame alone. Neighbours learn each other's moments.
+// Every client takes them over its own pictures under its first prompts; then, phase by phase, all send what
+// they have to their neighbours and mix what comes by mixing weight and count, so that mean and covariance
+// are those of all pictures as far as mixing has come: ratio consensus. What is left in a node's memory is
+// the frame alone. Neighbours learn each other's moments.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ namespace dfrost {
 class MomentsPhase final : public Phase {
  public:
   struct Turn {
-    bool first = true;  // sums a node's own
+    bool first = true;  // takes a node's own
     bool last = true;   // makes the frame
     bool exchanges = true;
   };

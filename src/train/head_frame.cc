@@ -117,7 +117,7 @@ void HeadFrame::leave(MatrixView<float> weight, std::span<float> bias) const {
   }
 }
 
-void InputMoments::add(MatrixView<const float> x) {
+void InputSums::add(MatrixView<const float> x) {
   count += static_cast<double>(x.rows());
   for (std::size_t r = 0; r < x.rows(); ++r) {
     const auto row = x.row(r);
@@ -131,31 +131,60 @@ void InputMoments::add(MatrixView<const float> x) {
   }
 }
 
+InputMoments moments_of(const InputSums& sums) {
+  InputMoments moments{.count = sums.count, .mean = sums.sum, .covariance = sums.products};
+  if (!(sums.count > 0)) return moments;
+  for (double& value : moments.mean) value /= sums.count;
+  if (sums.products.empty()) return moments;
+  for (std::size_t i = 0; i < moments.mean.size(); ++i) {
+    double* const row = moments.covariance.data() + triangle_size(i);
+    for (std::size_t j = 0; j <= i; ++j) row[j] = row[j] / sums.count - moments.mean[i] * moments.mean[j];
+  }
+  return moments;
+}
+
+InputMoments mixed_moments(std::span<const WeightedMoments> all) {
+  const std::size_t inputs = all.front().mean.size();
+  InputMoments mixed{.mean = std::vector(inputs, 0.0),
+                     .covariance = std::vector(all.front().covariance.size(), 0.0)};
+  for (const auto& one : all) mixed.count += one.weight * static_cast<double>(one.count.front());
+  if (!(mixed.count > 0)) return mixed;
+  const auto share = [&](const WeightedMoments& one) {
+    return one.weight * static_cast<double>(one.count.front()) / mixed.count;
+  };
+  for (const auto& one : all)
+    for (std::size_t i = 0; i < inputs; ++i) mixed.mean[i] += share(one) * static_cast<double>(one.mean[i]);
+  if (mixed.covariance.empty()) return mixed;
+  // Within each, and of each one's mean about that of all.
+  std::vector<double> away(inputs);
+  for (const auto& one : all) {
+    for (std::size_t i = 0; i < inputs; ++i) away[i] = static_cast<double>(one.mean[i]) - mixed.mean[i];
+    for (std::size_t i = 0, at = 0; i < inputs; ++i) {
+      for (std::size_t j = 0; j <= i; ++j, ++at)
+        mixed.covariance[at] += share(one) * (static_cast<double>(one.covariance[at]) + away[i] * away[j]);
+    }
+  }
+  return mixed;
+}
+
 std::optional<FrameParts> frame_parts(const InputMoments& moments, double shrinkage) {
   if (!(moments.count > 0)) return std::nullopt;
-  const std::size_t n = moments.sum.size();
-  std::vector<double> mean(n);
-  for (std::size_t i = 0; i < n; ++i) mean[i] = moments.sum[i] / moments.count;
   FrameParts parts;
-  parts.mean.assign(mean.begin(), mean.end());
-  if (moments.products.empty()) return parts;
-  std::vector<double> covariance(moments.products.size());
+  parts.mean.assign(moments.mean.begin(), moments.mean.end());
+  if (moments.covariance.empty()) return parts;
+  const std::size_t n = moments.mean.size();
   double trace = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t j = 0; j <= i; ++j)
-      covariance[triangle_size(i) + j] =
-          moments.products[triangle_size(i) + j] / moments.count - mean[i] * mean[j];
-    trace += std::max(covariance[triangle_size(i) + i], 0.0);
-  }
+  for (std::size_t i = 0; i < n; ++i) trace += std::max(moments.covariance[triangle_size(i) + i], 0.0);
   const double eigenvalue = trace / static_cast<double>(n);
-  if (!(eigenvalue > 0) || !std::isfinite(eigenvalue)) return std::nullopt;  // all pictures look the same
-  for (double share = shrinkage;; share = std::max(2 * share, 1e-6)) {
-    auto factor = covariance;
+  if (!(eigenvalue > 0) || !std::isfinite(eigenvalue)) return std::nullopt;
+  for (double share = shrinkage; std::isfinite(share); share = std::max(2 * share, 1e-6)) {
+    auto factor = moments.covariance;
     for (std::size_t i = 0; i < n; ++i) factor[triangle_size(i) + i] += share * eigenvalue;
     if (!factorize(n, factor)) continue;
     parts.factor.assign(factor.begin(), factor.end());
     return parts;
   }
+  return std::nullopt;
 }
 
 }  // namespace dfrost

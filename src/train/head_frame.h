@@ -60,22 +60,38 @@ class HeadFrame {
 
 // Sums over pictures of a head's inputs x: 1, x, and the lower triangle of x·xᵀ, which centred coordinates do
 // not need.
-struct InputMoments {
+struct InputSums {
   double count = 0;
   std::vector<double> sum;
   std::vector<double> products;
 
-  InputMoments(std::size_t inputs, bool with_products)
+  InputSums(std::size_t inputs, bool with_products)
       : sum(inputs, 0.0), products(with_products ? triangle_size(inputs) : 0, 0.0) {}
   void add(MatrixView<const float> x);
 };
 
+// How many pictures, their mean, and the lower triangle of their covariance, where it is asked for: unlike
+// sums, fp32 holds these however long the mean is.
+struct InputMoments {
+  double count = 0;
+  std::vector<double> mean;
+  std::vector<double> covariance;
+};
+InputMoments moments_of(const InputSums& sums);
+
+// Those of several populations together, of each of which `weight` parts are taken.
+struct WeightedMoments {
+  double weight = 1;
+  std::span<const float> count, mean, covariance;
+};
+InputMoments mixed_moments(std::span<const WeightedMoments> all);
+
 struct FrameParts {
   std::vector<float> mean;
-  std::vector<float> factor;  // empty without products
+  std::vector<float> factor;  // empty without a covariance
 };
-// Nothing where there are no pictures. Where rounding or noise leaves no covariance, the share is doubled
-// until there is one.
+// Nothing where there are no pictures, or all look the same. Where noise leaves no covariance, the share is
+// doubled until there is one.
 std::optional<FrameParts> frame_parts(const InputMoments& moments, double shrinkage);
 
 }  // namespace dfrost

@@ -154,8 +154,9 @@ class Poisoned final : public Phase {
     Inbox poisoned = inbox;
     if (plan.round == 1) {
       for (auto& message : poisoned.messages) {
-        auto& head = message.tensors.find("head.0.weight")->second.values;
-        for (std::size_t i = 0; i < head.size(); ++i) head[i] = i % 2 == 0 ? kLargestValue : -kLargestValue;
+        auto& [shape, head] = message.tensors.find("head.0.weight")->second;
+        for (std::size_t i = 0; i < head.size(); ++i)  // each class another way, so that it has a gradient
+          head[i] = i / shape[1] % 2 == i % 2 ? kLargestValue : -kLargestValue;
       }
     }
     update_.absorb(node, poisoned, plan, report);
@@ -170,7 +171,7 @@ class Poisoned final : public Phase {
 TEST(Simulation, AClientThatDivergesGoesBackToWhatItHadBeforeItsLastMerge) {
   auto config = test::small_config();
   config.merge.kind = MergeKind::average;
-  config.train.optimizer = {.kind = OptimizerKind::sgd, .learning_rate = 100};
+  config.train.optimizer = {.kind = OptimizerKind::sgd, .learning_rate = 30, .momentum = 0.9};
   const auto make = [&](const Poisoned*& phase) {
     Method method = make_method(config);
     auto poisoned = std::make_unique<Poisoned>(config);

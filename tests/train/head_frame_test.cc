@@ -25,9 +25,9 @@ Matrix<float> skewed_inputs(std::size_t rows, std::size_t cols, RandomStream& ra
 }
 
 HeadFrame frame_for(const Matrix<float>& inputs, bool whitened, double shrinkage = 0.1) {
-  InputMoments moments(inputs.cols(), whitened);
+  InputSums moments(inputs.cols(), whitened);
   moments.add(inputs);
-  const auto parts = frame_parts(moments, shrinkage);
+  const auto parts = frame_parts(moments_of(moments), shrinkage);
   return HeadFrame(parts.value().mean, parts.value().factor);
 }
 
@@ -80,7 +80,7 @@ TEST(HeadFrame, WhitenedCoordinatesHaveMeanZeroAndTheUnitCovariance) {
   const auto frame = frame_for(inputs, true, 0);
   Matrix<float> coordinates;
   frame.apply(inputs, coordinates);
-  InputMoments moments(12, true);
+  InputSums moments(12, true);
   moments.add(coordinates);
   for (std::size_t i = 0; i < 12; ++i) {
     EXPECT_NEAR(moments.sum[i] / moments.count, 0, 1e-5);
@@ -134,6 +134,28 @@ TEST(HeadFrame, LeavingTakesAStepInItsCoordinatesToTheOneThatItMeans) {
     EXPECT_NEAR(stepped_bias.data()[i], bias.data()[i] - 0.1f * turned_bias.data()[i], 1e-4);
 }
 
+TEST(InputMoments, OfTwoPopulationsMixedAreThoseOfAllTheirPictures) {
+  RandomStream random(7, "mixed");
+  const auto a = skewed_inputs(30, 6, random), b = skewed_inputs(50, 6, random);
+  InputSums of_a(6, true), of_b(6, true), of_all(6, true);
+  of_a.add(a);
+  of_b.add(b);
+  of_all.add(a);
+  of_all.add(b);
+  const auto floats = [](const auto& values) { return std::vector<float>(values.begin(), values.end()); };
+  const auto first = moments_of(of_a), second = moments_of(of_b), all = moments_of(of_all);
+  const std::vector<float> first_count = {30}, second_count = {50};
+  const auto first_mean = floats(first.mean), second_mean = floats(second.mean);
+  const auto first_covariance = floats(first.covariance), second_covariance = floats(second.covariance);
+  const std::vector<WeightedMoments> both = {{0.5, first_count, first_mean, first_covariance},
+                                             {0.5, second_count, second_mean, second_covariance}};
+  const auto mixed = mixed_moments(both);
+  EXPECT_NEAR(mixed.count, 40, 1e-12);
+  for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR(mixed.mean[i], all.mean[i], 1e-5);
+  for (std::size_t i = 0; i < all.covariance.size(); ++i)
+    EXPECT_NEAR(mixed.covariance[i], all.covariance[i], 1e-4);
+}
+
 TEST(HeadFrame, IsMadeOfFewPicturesAndOfNoneWhereThereIsNothingToSee) {
   RandomStream random(6, "frame");
   const auto few = skewed_inputs(3, 30, random);
@@ -141,17 +163,17 @@ TEST(HeadFrame, IsMadeOfFewPicturesAndOfNoneWhereThereIsNothingToSee) {
   Matrix<float> coordinates;
   frame.apply(few, coordinates);
   for (std::size_t i = 0; i < 90; ++i) EXPECT_TRUE(std::isfinite(coordinates.data()[i]));
-  EXPECT_FALSE(frame_parts(InputMoments(30, true), 0.1).has_value());
-  InputMoments alike(5, true);
+  EXPECT_FALSE(frame_parts(moments_of(InputSums(30, true)), 0.1).has_value());
+  InputSums alike(5, true);
   Matrix<float> same(4, 5);
   std::fill_n(same.data(), 20, 2.0f);
   alike.add(same);
-  EXPECT_FALSE(frame_parts(alike, 0.1).has_value());
+  EXPECT_FALSE(frame_parts(moments_of(alike), 0.1).has_value());
   // What noise has left without a covariance still has a frame.
-  InputMoments noisy(5, true);
+  InputSums noisy(5, true);
   noisy.add(random_matrix(50, 5, random));
   noisy.products[triangle_size(1)] += 80;
-  EXPECT_TRUE(frame_parts(noisy, 0).has_value());
+  EXPECT_TRUE(frame_parts(moments_of(noisy), 0).has_value());
 }
 
 }  // namespace
