@@ -23,7 +23,7 @@ struct GuardedRange {
 constexpr std::size_t kMostRanges = 1024;
 std::array<GuardedRange, kMostRanges> guarded;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 std::mutex changing;                            // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
-struct sigaction before {};                     // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+struct sigaction handler_before {};             // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 std::uintptr_t page_bytes = 4096;               // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 // From the page that failed to the end of its range there are zeros from now on.
@@ -46,7 +46,7 @@ void on_bus_error(int, siginfo_t* info, void*) {
     return;
   }
   // Not about us: the read happens again, and is answered as if we were not here.
-  ::sigaction(SIGBUS, &before, nullptr);
+  ::sigaction(SIGBUS, &handler_before, nullptr);
 }
 
 void install_handler() {
@@ -55,7 +55,7 @@ void install_handler() {
   ours.sa_sigaction = on_bus_error;
   ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
   ::sigemptyset(&ours.sa_mask);
-  ::sigaction(SIGBUS, &ours, &before);
+  ::sigaction(SIGBUS, &ours, &handler_before);
 }
 
 }  // namespace

@@ -45,6 +45,7 @@ ImageView view_picture(const PictureSet& set, std::size_t index, Image& scratch)
   switch (record.kind) {
     case PictureKind::rgb: return {from, record.width, record.height};
     case PictureKind::encoded:
+      scratch = {};  // what was there goes before the next comes: two large pictures at once are one too many
       scratch = decode_image(std::as_bytes(std::span(from, record.size)), fmt::format("picture {}", index),
                              record.exif);
       return scratch.view();

@@ -48,7 +48,7 @@ Image decode(std::span<const std::byte> bytes, ExifOrientation exif) {
 
 // Compared by division: the product of two hostile numbers may overflow.
 void check_limits(const AnnouncedPicture& announced) {
-  const auto [width, height] = std::pair(announced.width, announced.height);
+  const std::size_t width = announced.width, height = announced.height;
   if (width == 0 || height == 0) throw Error(ErrorCode::data_loss, "a picture without pixels");
   const auto refuse = [&](const std::string& limit) {
     return Error(ErrorCode::unimplemented, fmt::format("{}x{} pixels, more than {}", width, height, limit),
