@@ -28,8 +28,8 @@ void note_interrupt(int signal) {
 }
 
 void listen_to_signals() {
-  std::signal(SIGINT,
-              note_interrupt);  // a shell that starts us in the background has it ignored; kill -INT counts
+  // A shell that starts us in the background has this one ignored; kill -INT is meant all the same.
+  std::signal(SIGINT, note_interrupt);
   std::signal(SIGTERM, note_interrupt);
   // Whoever started us under nohup wants us to outlive the terminal.
   if (std::signal(SIGHUP, note_interrupt) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
