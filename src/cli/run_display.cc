@@ -27,9 +27,12 @@ void note_interrupt(int signal) {
   std::signal(signal, SIG_DFL);
 }
 
-// Whoever started us under nohup wants us to outlive the terminal.
-void listen_to(int signal) {
-  if (std::signal(signal, note_interrupt) == SIG_IGN) std::signal(signal, SIG_IGN);
+void listen_to_signals() {
+  // A shell that starts us in the background has this one ignored; kill -INT is meant all the same.
+  std::signal(SIGINT, note_interrupt);
+  std::signal(SIGTERM, note_interrupt);
+  // Whoever started us under nohup wants us to outlive the terminal.
+  if (std::signal(SIGHUP, note_interrupt) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
 }
 
 std::string duration(double seconds) {
@@ -53,7 +56,7 @@ std::string off_index_percent(const RoundRecord& record) {
 
 RunDisplay::RunDisplay(bool quiet, std::size_t rounds)
     : quiet_(quiet), terminal_(::isatty(STDERR_FILENO) != 0), rounds_(rounds) {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) listen_to(signal);
+  listen_to_signals();
 }
 
 void RunDisplay::clear_line() const {

@@ -97,7 +97,7 @@ struct KilledRun : testing::Test {
       return true;
     } catch (const DiedInTest&) {
       return false;
-    } catch (const Error& error) {
+    } catch (const Error&) {
       return false;
     }
   }
@@ -120,10 +120,11 @@ struct KilledRun : testing::Test {
   Files files_after(std::size_t at, const FileVerdict& verdict) const {
     const std::string name = "struck-" + std::to_string(at);
     std::size_t seen = 0;
-    run(name, false, [&](FileChange change, const fs::path& path) {
+    const bool ended = run(name, false, [&](FileChange change, const fs::path& path) {
       const bool dead = verdict.kind == Kind::dies && seen > at;
       return seen++ == at || dead ? verdict : unflushed(change, path);
     });
+    EXPECT_FALSE(ended && verdict.kind == Kind::dies) << "outlives change " << at;
     EXPECT_TRUE(run(name, true, unflushed)) << "does not go on after change " << at;
     const auto files = files_of(experiment.folder / name);
     fs::remove_all(experiment.folder / name);

@@ -158,6 +158,7 @@ def start_and_wait(name, *before):
 
 
 def signals():
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # as a shell starts what is to run in the background
     for sent in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         name = sent.name.lower()
         process = start_and_wait(name)
