@@ -172,7 +172,7 @@ void require_all_done(const Trial& trial, Stage& stage) {
 }
 
 void print_try_table(const Trial& trial, const std::vector<PeerStatus>& statuses, const Replay& replay) {
-  fmt::print("{:<8}  {:>6}  {:>9}  {:>8}  {:>7}  {:>8}  {:>8}  {}\n", "site", "rounds", "accuracy", "loss", "missed",
+  fmt::print("{:<8}  {:>6}  {:>9}  {:>8}  {:>7}  {:>9}  {:>8}  {}\n", "site", "rounds", "accuracy", "loss", "missed",
              "caught up", "MB sent", "replayed");
   for (std::size_t i = 0; i < trial.sites.size(); ++i) {
     const auto& status = statuses[i];

@@ -1,6 +1,7 @@
 // `dfrost replay`: what several sites did, computed once more in one process.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "cli/command.h"

@@ -73,7 +73,8 @@ TEST(TlsSites, HaveTheSimulatorsBytesInSixExperiments) {
   average.network.faults = {.link_failure = 0.2, .active_clients = 6};
   expect_the_simulators_bytes(average, experiment.folder.path());
   auto pool = named(experiment, "pool", "dfrost");
-  pool.prompts.pool = 6;
+  pool.prompts.count = 2;
+  pool.prompts.pool = 5;
   expect_the_simulators_bytes(pool, experiment.folder.path());
   expect_the_simulators_bytes(named(experiment, "dgd", "dgd"), experiment.folder.path());
   expect_the_simulators_bytes(named(experiment, "d2", "d2"), experiment.folder.path());
