@@ -32,19 +32,6 @@ sockaddr_in loopback(std::uint16_t port) {
   return address;
 }
 
-// One direction of a connection: what was read and is not yet written.
-struct Way {
-  int from = -1, to = -1;
-  std::deque<std::pair<ProxyClock::time_point, std::string>> chunks = {};
-  std::size_t held = 0;
-  bool ended = false;   // the sender has closed
-  bool closed = false;  // and so has the receiver been told
-};
-
-struct Connection {
-  Way out, back;  // to the target and from it
-};
-
 // So much lies in the proxy at most, as in the buffers of a slow network.
 constexpr std::size_t kMostHeld = 256 << 10;
 
@@ -57,6 +44,19 @@ void reset(int socket) {
 }  // namespace
 
 struct Proxy::Impl {
+  // One direction of a connection: what was read and is not yet written.
+  struct Way {
+    int from = -1, to = -1;
+    std::deque<std::pair<ProxyClock::time_point, std::string>> chunks = {};
+    std::size_t held = 0;
+    bool ended = false;   // the sender has closed
+    bool closed = false;  // and so has the receiver been told
+  };
+
+  struct Connection {
+    Way out, back;  // to the target and from it
+  };
+
   int listener = -1;
   std::uint16_t port = 0;
   std::atomic<std::uint16_t> target{0};

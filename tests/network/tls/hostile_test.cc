@@ -21,7 +21,7 @@ using test::letter_of;
 using test::RawClient;
 using test::Sites;
 
-constexpr FrameRules kRules = {.version = kWireVersion, .message_limit_bytes = 4 << 20};
+constexpr FrameRules kLinkRules = {.version = kWireVersion, .message_limit_bytes = 4 << 20};
 
 // Sites 0 and 1 are honest and linked; site 2 is a member whose key the test has.
 class Hostile : public ::testing::Test {
@@ -92,7 +92,9 @@ TEST_F(Hostile, WithAKeyOfNoMemberIsRefused) {
   start();
   RawClient client(port());
   const auto key = PrivateKey::generate();
-  if (client.shake_hands(&key)) EXPECT_EQ(client.read_greeting(), std::nullopt);
+  if (client.shake_hands(&key)) {
+    EXPECT_EQ(client.read_greeting(), std::nullopt);
+  }
   EXPECT_TRUE(is_counted("unknown_key"));
   expect_honest_round();
 }
@@ -262,7 +264,7 @@ TEST_F(Hostile, ALetterThatEndsInItsMiddleIsForgotten) {
   RawClient again(port());  // and may be sent again, whole
   ASSERT_TRUE(again.join(sites_.key(2), hello()));
   again.send_letter({.sender = 2, .moment = {1, 0}}, 1000);
-  EXPECT_EQ(again.read_ack(kRules, {1, 0}), Delivery::kept);
+  EXPECT_EQ(again.read_ack(kLinkRules, {1, 0}), Delivery::kept);
   expect_honest_round();
 }
 
@@ -273,10 +275,10 @@ TEST_F(Hostile, ReplaysOfOldRoundsAreCountedAndSkipped) {
   ASSERT_TRUE(liar.join(sites_.key(2), hello()));
   for (std::uint64_t round = 1; round < 5; ++round) {
     liar.send_letter({.sender = 2, .moment = {round, 0}}, 1000);
-    EXPECT_EQ(liar.read_ack(kRules, {round, 0}), Delivery::late);
+    EXPECT_EQ(liar.read_ack(kLinkRules, {round, 0}), Delivery::late);
   }
   liar.send_letter({.sender = 2, .moment = {1000, 0}}, 1000);
-  EXPECT_EQ(liar.read_ack(kRules, {1000, 0}), Delivery::early);
+  EXPECT_EQ(liar.read_ack(kLinkRules, {1000, 0}), Delivery::early);
   EXPECT_EQ(refused("late_letter"), 4u);
   EXPECT_EQ(refused("early_letter"), 1u);
   EXPECT_EQ(sites_.view(0, 2).received_messages, 0u);  // none was taken into memory
