@@ -41,16 +41,23 @@ std::vector<Received> Mailbox::receive(std::span<const ClientId> peers, Exchange
   return received;
 }
 
-void Mailbox::deliver(ClientId sender, Moment moment, SharedBytes message) {
+Delivery Mailbox::deliver(ClientId sender, Moment moment, SharedBytes message) {
   assert(message != nullptr);
   if (message->size() > options_.message_limit_bytes) message = nullptr;
   const std::lock_guard lock(mutex_);
-  keep(sender, moment, std::move(message));
+  return keep(sender, moment, std::move(message));
 }
 
 void Mailbox::refuse(ClientId sender, Moment moment) {
   const std::lock_guard lock(mutex_);
   keep(sender, moment, nullptr);
+}
+
+Delivery Mailbox::announce(ClientId sender, Moment moment) {
+  const std::lock_guard lock(mutex_);
+  const Delivery delivery = judge(sender, moment);
+  count(delivery);
+  return delivery;
 }
 
 void Mailbox::mark_gone(ClientId peer) {
@@ -71,20 +78,35 @@ ExchangeCounts Mailbox::counts() const {
   return counts_;
 }
 
+Delivery Mailbox::judge(ClientId sender, Moment moment) const {
+  if (sender >= gone_.size()) return Delivery::unexpected;
+  if (moment < now_ || (moment == now_ && over_)) return Delivery::late;
+  if (moment.round - now_.round > options_.rounds_ahead || moment.phase >= options_.phases_per_round)
+    return Delivery::early;
+  const auto letters = kept_.find(moment);
+  return letters != kept_.end() && letters->second.contains(sender) ? Delivery::repeated : Delivery::kept;
+}
+
 // That a refused message came is kept too: its sender need not be waited for, and can be named.
-void Mailbox::keep(ClientId sender, Moment moment, SharedBytes message) {
-  if (sender >= gone_.size()) {
-    ++counts_.unexpected;
-  } else if (moment < now_ || (moment == now_ && over_)) {
-    ++counts_.late;
-  } else if (moment.round - now_.round > options_.rounds_ahead || moment.phase >= options_.phases_per_round) {
-    ++counts_.early;
-  } else if (const auto [place, is_first] = kept_[moment].try_emplace(sender, std::move(message));
-             !is_first) {
-    ++counts_.repeated;
-  } else {
-    if (place->second == nullptr) ++counts_.too_large;
+Delivery Mailbox::keep(ClientId sender, Moment moment, SharedBytes message) {
+  Delivery delivery = judge(sender, moment);
+  if (delivery == Delivery::kept) {
+    if (message == nullptr) delivery = Delivery::too_large;
+    kept_[moment].emplace(sender, std::move(message));
     changed_.notify_one();  // nobody but the owner waits
+  }
+  count(delivery);
+  return delivery;
+}
+
+void Mailbox::count(Delivery delivery) {
+  switch (delivery) {
+    case Delivery::kept: break;  // counted when it is received or dropped
+    case Delivery::late: ++counts_.late; break;
+    case Delivery::early: ++counts_.early; break;
+    case Delivery::repeated: ++counts_.repeated; break;
+    case Delivery::unexpected: ++counts_.unexpected; break;
+    case Delivery::too_large: ++counts_.too_large; break;
   }
 }
 

@@ -26,6 +26,9 @@ struct MailboxOptions {
   std::size_t message_limit_bytes = std::size_t{1} << 30;
 };
 
+// What became of a message that came.
+enum class Delivery { kept, late, early, repeated, unexpected, too_large };
+
 class Mailbox {
  public:
   // Senders are clients 0 … clients − 1.
@@ -37,8 +40,10 @@ class Mailbox {
 
   // For the wire, which vouches for sender and moment. Where it sees before reading it that a message is too
   // large, it refuses it instead.
-  void deliver(ClientId sender, Moment moment, SharedBytes message);
+  Delivery deliver(ClientId sender, Moment moment, SharedBytes message);
   void refuse(ClientId sender, Moment moment);
+  // Whether a message that is about to come would be kept; one that would not is counted, as if it had come.
+  Delivery announce(ClientId sender, Moment moment);
 
   // A peer that is gone is not waited for; what came of it before, or comes yet, counts all the same.
   void mark_gone(ClientId peer);
@@ -50,7 +55,9 @@ class Mailbox {
  private:
   using Letters = std::map<ClientId, SharedBytes>;  // null: it came and was refused
 
-  void keep(ClientId sender, Moment moment, SharedBytes message);
+  Delivery judge(ClientId sender, Moment moment) const;
+  Delivery keep(ClientId sender, Moment moment, SharedBytes message);
+  void count(Delivery delivery);
   void take(Letters& letters, Received& received);
   void drop(const Letters& letters);
   bool is_waiting_for(ClientId peer, const Letters* letters) const;

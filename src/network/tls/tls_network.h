@@ -53,9 +53,9 @@ struct Probe {
   bool reached = false;   // somebody listens there
   bool tls = false;       // it has the member's key
   bool welcomed = false;  // and would talk to us
-  std::string trouble;
-  std::string hint;
-  std::string software;
+  std::string trouble = {};
+  std::string hint = {};
+  std::string software = {};
   double seconds = 0;
   std::uint64_t revision = 0;  // that it spoke of; 0: of none
 };
