@@ -122,6 +122,7 @@ struct PeerRun::Impl {
   void on_picture();
   void on_progress(const RoundProgress& progress);
   void while_waiting(std::span<const ClientId> missing);
+  void note_letters(std::uint64_t round) const;
   void wait_until(const std::function<std::string()>& why_not_yet);
   void require_going_on() const;
   std::vector<PeerView> others() const { return company->members(); }
@@ -282,6 +283,10 @@ void PeerRun::Impl::while_waiting(std::span<const ClientId> missing) {
     }
   });
   if (!missing.empty()) require_going_on();
+}
+
+void PeerRun::Impl::note_letters(std::uint64_t round) const {
+  if (round > done) note_speaking(parts.folder / "letters", round);  // those of earlier ones are sent again
 }
 
 // Until there is no reason to wait any more; the reason is shown meanwhile.
@@ -481,7 +486,8 @@ void PeerRun::Impl::finish() {
 PeerResult PeerRun::Impl::run(Exchange& below, Company& members) {
   company = &members;
   exchange.emplace(below, members, options.patience,
-                   [this](std::span<const ClientId> missing) { while_waiting(missing); });
+                   [this](std::span<const ClientId> missing) { while_waiting(missing); },
+                   [this](std::uint64_t round) { note_letters(round); });
   auto first = first_status(parts, rounds);
   first.done = done;
   reporter.emplace(parts.folder, std::move(first), [this](const PeerStatus& status) { observer.on_status(status); });
@@ -498,9 +504,12 @@ PeerResult PeerRun::Impl::run(Exchange& below, Company& members) {
     set_stage(PeerStage::start, done + 1);
     send_again(parts.folder / "letters", done, *exchange);
     if (done < rounds) wait_for_company();
+    // A round of which others may have letters is finished first: the same letters come of it again.
+    bool may_jump = last_spoken_round(parts.folder / "letters") != done + 1;
     while (done < rounds) {
       wait_for_enough();
-      catch_up();
+      if (may_jump) catch_up();
+      may_jump = true;
       if (done < rounds) do_round(done + 1);
       require_going_on();
     }

@@ -106,7 +106,8 @@ def a_second_process_with_the_same_key_is_refused(make, folder):
         text = (copy / "peer.toml").read_text()
         (copy / "peer.toml").write_text("".join(line + "\n" for line in text.splitlines() if not line.startswith("listen")))
         twin = federation.start(2, folder=copy)
-        assert twin.wait(timeout=60) == 1, "the twin went on"
+        code = twin.wait(timeout=60)
+        assert code == 1, f"the twin ended with {code}: {(copy / 'log.txt').read_text()}"
         assert "another process with this site's key" in (copy / "log.txt").read_text()
         federation.wait_for_end()
         return federation.expect_replay()
@@ -137,7 +138,7 @@ def a_full_disk_stops_one_site_alone(make, folder):
     federation = make(folder, sites=4, rounds=30)
     federation.start_all(but=[0])
     try:
-        process = federation.start(0, limit_bytes=24 << 10)
+        process = federation.start(0, limit_bytes=8 << 10)
         code = process.wait(timeout=60)
         assert code == 1, f"it ended with {code}"
         assert "error:" in (federation.sites[0] / "log.txt").read_text()
