@@ -42,7 +42,8 @@ RoundArrivals arrivals_from_json(const Json& json) {
     }
     return arrivals;
   } catch (const nlohmann::json::exception& error) {
-    throw Error(ErrorCode::data_loss, fmt::format("a line is no record of a round's arrivals: {}", error.what()));
+    throw Error(ErrorCode::data_loss,
+                fmt::format("a line is no record of a round's arrivals: {}", error.what()));
   }
 }
 

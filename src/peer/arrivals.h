@@ -19,10 +19,10 @@ inline constexpr const char* kArrivalsFile = "arrivals.jsonl";
 // A round at a site. It either took part, or came to the end of the round in another way.
 struct RoundArrivals {
   std::uint64_t round = 0;
-  std::vector<PhaseArrivals> phases = {};     // where it took part
+  std::vector<PhaseArrivals> phases = {};         // where it took part
   std::optional<std::uint64_t> jumped_from = {};  // the last round it had done: those between it did not
-  std::optional<ClientId> adopted = {};  // whose state, of this round, it took over
-  bool absent = false;                        // the plan left it out of this round
+  std::optional<ClientId> adopted = {};           // whose state, of this round, it took over
+  bool absent = false;                            // the plan left it out of this round
 };
 
 nlohmann::ordered_json to_json(const RoundArrivals& arrivals);

@@ -15,7 +15,7 @@ struct PeerStatus;
 
 // Pulse::stage.
 enum class PeerStage : std::uint32_t {
-  start,     // it waits for the others, or looks where they are
+  start,  // it waits for the others, or looks where they are
   train,
   exchange,  // its letters are sent, and it waits for those of others
   merge,

@@ -37,7 +37,9 @@ class Page {
   std::string name_, text_;
 };
 
-std::string peer_label(const MemberStatus& member) { return fmt::format("peer=\"{}\"", escaped(member.name)); }
+std::string peer_label(const MemberStatus& member) {
+  return fmt::format("peer=\"{}\"", escaped(member.name));
+}
 
 void add_members(const PeerStatus& status, Page& page) {
   page.family("dfrost_peer_up", "gauge", "Whether the member is linked and has been heard of lately.");

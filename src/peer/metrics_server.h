@@ -1,5 +1,5 @@
-// A site's metrics over HTTP, for Prometheus: /metrics, and /health, which answers 200 while it merges and 503
-// where it does not. Read-only, and it serves nothing else.
+// A site's metrics over HTTP, for Prometheus: /metrics, and /health, which answers 200 while it merges and
+// 503 where it does not. Read-only, and it serves nothing else.
 #pragma once
 
 #include <memory>

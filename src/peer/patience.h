@@ -1,6 +1,7 @@
 // How long a peer waits for a neighbour's letter. One that is alive and comes nearer is waited for; one whose
 // letter cannot come any more is not. On top there is a bound, and a second one that the neighbour's own
-// earlier letters set. Durations only: clocks are wrong at some site. Functions of values; nothing waits here.
+// earlier letters set. Durations only: clocks are wrong at some site. Functions of values; nothing waits
+// here.
 #pragma once
 
 #include <cstddef>
@@ -55,10 +56,10 @@ std::string_view to_string(Verdict verdict);
 // What is known of a neighbour whose letter of a moment is missing.
 struct Awaited {
   Moment moment = {};
-  std::optional<Pulse> pulse = {};      // its last one
-  double waited_seconds = 0;            // since our letters were sent
-  double unchanged_seconds = 0;         // since its pulse last changed, or since our letters were sent
-  double passed_seconds = 0;            // since it was first seen beyond this moment; 0: it is not
+  std::optional<Pulse> pulse = {};  // its last one
+  double waited_seconds = 0;        // since our letters were sent
+  double unchanged_seconds = 0;     // since its pulse last changed, or since our letters were sent
+  double passed_seconds = 0;        // since it was first seen beyond this moment; 0: it is not
   std::optional<double> own_bound = {};
 };
 

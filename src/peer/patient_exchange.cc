@@ -39,7 +39,9 @@ Verdict PatientExchange::verdict_on(const PeerView& view, Clock::time_point sinc
   const bool is_past = view.pulse && is_beyond(*view.pulse, moment_);
   if (is_past && !watch.is_beyond) watch.passed = now;
   watch.is_beyond = is_past;
-  const auto seconds = [&](Clock::time_point from) { return std::chrono::duration<double>(now - from).count(); };
+  const auto seconds = [&](Clock::time_point from) {
+    return std::chrono::duration<double>(now - from).count();
+  };
   return judge({.moment = moment_,
                 .pulse = view.pulse,
                 .waited_seconds = seconds(since),

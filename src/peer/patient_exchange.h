@@ -68,9 +68,9 @@ class PatientExchange final : public Exchange {
   BeforeSending before_sending_;
   Moment moment_;
   SentLetters sent_;
-  std::map<ClientId, Watch> watched_;                          // of this moment
-  std::map<ClientId, ArrivalTimes> times_;                     // of all
-  std::map<std::pair<Moment, ClientId>, Verdict> given_up_;    // of this round
+  std::map<ClientId, Watch> watched_;                        // of this moment
+  std::map<ClientId, ArrivalTimes> times_;                   // of all
+  std::map<std::pair<Moment, ClientId>, Verdict> given_up_;  // of this round
 };
 
 }  // namespace dfrost

@@ -26,9 +26,9 @@ namespace dfrost {
 
 struct PeerOptions {
   PatienceOptions patience = {};
-  std::size_t min_present = 0;  // members alive, itself included, without whom no round begins
-  double linger_seconds = 60;   // at the end, until its last letters have arrived
-  std::string command = {};     // for about.json
+  std::size_t min_present = 0;         // members alive, itself included, without whom no round begins
+  double linger_seconds = 60;          // at the end, until its last letters have arrived
+  std::string command = {};            // for about.json
   std::function<bool()> stopped = {};  // asked many times a second
 };
 

@@ -190,10 +190,10 @@ void PeerRun::Impl::resume() {
   std::optional<std::size_t> resumed_after;
   if (auto savepoint = savepoint_to_resume(parts.folder, notes)) {
     if (savepoint->fingerprint != fingerprint)
-      throw Error(ErrorCode::failed_precondition,
-                  other_run(parts.folder, config, parts.backbone.precision()).what(),
-                  "put back what the site was started with, or move its folder 'run' away: it then begins with a "
-                  "neighbour's state")
+      throw Error(
+          ErrorCode::failed_precondition, other_run(parts.folder, config, parts.backbone.precision()).what(),
+          "put back what the site was started with, or move its folder 'run' away: it then begins with a "
+          "neighbour's state")
           .at(parts.folder.string());
     node.restore(savepoint->nodes);
     totals = savepoint->totals;
@@ -204,7 +204,8 @@ void PeerRun::Impl::resume() {
   }
   const auto arrivals = parts.folder / kArrivalsFile;
   tell_damage(arrivals, keep_rounds_until(arrivals, done), notes);
-  files.emplace(config, RunFiles::Options{parts.folder, parts.federation.members.size(), true}, totals, notes);
+  files.emplace(config, RunFiles::Options{parts.folder, parts.federation.members.size(), true}, totals,
+                notes);
   // A peer's letters are of no use to others unless what they came from is what it goes on from: every round
   // is saved, whatever run.checkpoint_every says of a simulation.
   saver.emplace(parts.folder / "checkpoints", fingerprint, 1, rounds);
@@ -220,7 +221,8 @@ void PeerRun::Impl::require_going_on() const {
     throw Error(ErrorCode::failed_precondition, "another process with this site's key is running",
                 "stop it, or this one: a key is for one site, and a copy of its folder is the same site");
   if (options.stopped && options.stopped())
-    throw Error(ErrorCode::cancelled, "stopped; 'dfrost peer start' goes on from the last round that is done");
+    throw Error(ErrorCode::cancelled,
+                "stopped; 'dfrost peer start' goes on from the last round that is done");
 }
 
 void PeerRun::Impl::tell() {
@@ -306,8 +308,8 @@ void PeerRun::Impl::wait_until(const std::function<std::string()>& why_not_yet) 
   reporter->change([](PeerStatus& status) { status.waiting_for.clear(); });
 }
 
-// A run begins when a quorum is linked. Who comes later, or comes back, looks for the others for as long as it
-// takes to say that somebody is gone.
+// A run begins when a quorum is linked. Who comes later, or comes back, looks for the others for as long as
+// it takes to say that somebody is gone.
 void PeerRun::Impl::wait_for_company() {
   const std::uint64_t next = done + 1;
   const auto present = parts.federation.present_in(has_state ? next : 1);
@@ -338,7 +340,8 @@ void PeerRun::Impl::wait_for_enough() {
     const auto views = others();
     const auto alive = 1 + static_cast<std::size_t>(std::ranges::count_if(views, &PeerView::alive));
     if (alive >= options.min_present) return "";
-    return fmt::format("{} of {} members alive, min_present = {}", alive, views.size() + 1, options.min_present);
+    return fmt::format("{} of {} members alive, min_present = {}", alive, views.size() + 1,
+                       options.min_present);
   });
 }
 
@@ -379,7 +382,8 @@ void PeerRun::Impl::adopt_from(std::uint64_t round) {
       if (const auto target = left_behind()) round = std::max(round, std::min(*target, rounds) - 1);
       continue;
     }
-    notes.on_note(fmt::format("no state of its own: begins with that of {} in round {}", roster.name(*whose), round));
+    notes.on_note(
+        fmt::format("no state of its own: begins with that of {} in round {}", roster.name(*whose), round));
     RoundArrivals arrivals{.round = round};
     arrivals.adopted = *whose;
     reporter->change([](PeerStatus& status) { ++status.adoptions; });
@@ -439,11 +443,13 @@ void PeerRun::Impl::do_round(std::uint64_t round) {
   const bool takes_part = plan.is_active(parts.self);
   reporter->change([&](PeerStatus& status) {
     for (auto& member : status.members) {
-      const auto neighbours = takes_part ? plan.mixing.graph().neighbours(parts.self) : std::span<const ClientId>();
+      const auto neighbours =
+          takes_part ? plan.mixing.graph().neighbours(parts.self) : std::span<const ClientId>();
       member.neighbour = std::ranges::find(neighbours, member.number) != neighbours.end();
     }
   });
-  auto outcome = node.run_round(plan, run_id, *exchange, [this](const RoundProgress& now) { on_progress(now); });
+  auto outcome =
+      node.run_round(plan, run_id, *exchange, [this](const RoundProgress& now) { on_progress(now); });
   correct_reasons(outcome.arrivals);
   count_missing(outcome.arrivals);
   score(outcome.record);
@@ -485,12 +491,13 @@ void PeerRun::Impl::finish() {
 
 PeerResult PeerRun::Impl::run(Exchange& below, Company& members) {
   company = &members;
-  exchange.emplace(below, members, options.patience,
-                   [this](std::span<const ClientId> missing) { while_waiting(missing); },
-                   [this](std::uint64_t round) { note_letters(round); });
+  exchange.emplace(
+      below, members, options.patience, [this](std::span<const ClientId> missing) { while_waiting(missing); },
+      [this](std::uint64_t round) { note_letters(round); });
   auto first = first_status(parts, rounds);
   first.done = done;
-  reporter.emplace(parts.folder, std::move(first), [this](const PeerStatus& status) { observer.on_status(status); });
+  reporter.emplace(parts.folder, std::move(first),
+                   [this](const PeerStatus& status) { observer.on_status(status); });
   reporter->watch(company);
   const auto end = [&](const char* how, const std::string& why) {
     reporter->change([&](PeerStatus& status) {
@@ -521,7 +528,10 @@ PeerResult PeerRun::Impl::run(Exchange& below, Company& members) {
     end(result.stopped ? "stopped" : "failed", result.stopped ? "" : error.what());
     if (!result.stopped) {
       reporter.reset();
-      throw;
+      if (error.code() != ErrorCode::resource_exhausted || !error.hint().empty()) throw;
+      throw Error(error.code(), error.what(),
+                  "make room and start it again: what was written before is whole")
+          .at(error.place());
     }
   }
   result.rounds_done = done;

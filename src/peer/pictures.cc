@@ -31,8 +31,8 @@ std::vector<Domain> domains_of(const std::vector<std::string>& classes) {
 
 // Pictures of a domain stand together in the pooled sets.
 // `labels`: the federation's, of each of the set's classes.
-void add_pictures(const PictureSet& set, const std::vector<int>& labels, std::size_t Domain::* first,
-                  std::size_t Domain::* count, std::vector<Domain>& domains, PictureSet& into) {
+void add_pictures(const PictureSet& set, const std::vector<int>& labels, std::size_t Domain::*first,
+                  std::size_t Domain::*count, std::vector<Domain>& domains, PictureSet& into) {
   for (auto& domain : domains) {
     domain.*first = into.size();
     const int end = domain.first_class + static_cast<int>(domain.class_names.size());

@@ -17,7 +17,8 @@ struct SitePictures {
 };
 
 // The experiment's data sets, dealt to all clients; this member's share must be among them.
-SitePictures share_of_experiment(const RunConfig& config, ClientId self, std::size_t members, RunNotes& notes);
+SitePictures share_of_experiment(const RunConfig& config, ClientId self, std::size_t members,
+                                 RunNotes& notes);
 
 // A folder with one folder per class, or any other layout that dfrost reads. Throws (failed_precondition) for
 // a class that the federation has not, with both lists. A fifth of the pictures is held out where the folder

@@ -38,8 +38,8 @@ std::vector<std::uint64_t> furthest_rounds(ClientId self, std::uint64_t next, st
   return furthest;
 }
 
-std::optional<std::uint64_t> round_to_join(ClientId self, std::uint64_t next, std::span<const PeerView> others,
-                                           const GraphOfRound& graph) {
+std::optional<std::uint64_t> round_to_join(ClientId self, std::uint64_t next,
+                                           std::span<const PeerView> others, const GraphOfRound& graph) {
   std::vector<std::uint64_t> reported;
   std::size_t members = self + 1;
   for (const auto& view : others) {

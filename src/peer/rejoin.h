@@ -26,7 +26,7 @@ std::vector<std::uint64_t> furthest_rounds(ClientId self, std::uint64_t next, st
 // The median of the rounds that the living report, where at least two of them (or all, where there are fewer
 // others) are further than they could be, and two rounds or more ahead of the last one done. Nothing: it was
 // not left behind.
-std::optional<std::uint64_t> round_to_join(ClientId self, std::uint64_t next, std::span<const PeerView> others,
-                                           const GraphOfRound& graph);
+std::optional<std::uint64_t> round_to_join(ClientId self, std::uint64_t next,
+                                           std::span<const PeerView> others, const GraphOfRound& graph);
 
 }  // namespace dfrost

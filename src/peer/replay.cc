@@ -61,7 +61,9 @@ class ReplayExchange final : public Exchange {
 
   ClientId self() const override { return self_; }
   void begin(Moment moment) override { moment_ = moment; }
-  void send(ClientId peer, SharedBytes message) override { mail_.send(moment_, self_, peer, std::move(message)); }
+  void send(ClientId peer, SharedBytes message) override {
+    mail_.send(moment_, self_, peer, std::move(message));
+  }
   std::vector<Received> receive(std::span<const ClientId> peers, Deadline) override {
     std::vector<Received> received;
     for (const ClientId peer : peers) {
@@ -113,7 +115,8 @@ Resident read_site(const fs::path& folder) {
   auto found = newest_savepoint(run / "checkpoints");
   if (!found.checkpoint)
     throw Error(ErrorCode::failed_precondition, "the site has not done a round yet",
-                "'dfrost peer start' runs it").at(folder.string());
+                "'dfrost peer start' runs it")
+        .at(folder.string());
   resident.end = std::move(*found.checkpoint);
   // A round that was under way when the process ended is no part of it.
   for (auto& arrivals : read_arrivals(run / kArrivalsFile))
@@ -176,9 +179,11 @@ Replayer::Replayer(std::vector<Resident> residents, RunNotes& notes)
       resident.pictures = std::make_shared<const SitePictures>(open_site_pictures(site, notes));
     }
     const auto& corpus = resident.pictures->corpus;
-    resident.pool = std::make_unique<CorpusSamples>(corpus, corpus.train, *backbone_, source_->preprocessing(),
-                                                    train_cache_bytes(config_) / residents_.size());
-    resident.samples = std::make_unique<SampleSubset>(*resident.pool, resident.pictures->partition.clients[self]);
+    resident.pool =
+        std::make_unique<CorpusSamples>(corpus, corpus.train, *backbone_, source_->preprocessing(),
+                                        train_cache_bytes(config_) / residents_.size());
+    resident.samples =
+        std::make_unique<SampleSubset>(*resident.pool, resident.pictures->partition.clients[self]);
     resident.exchange = std::make_unique<ReplayExchange>(mail_, self);
     nodes_.push_back(
         make_node(config_, backbone_->geometry(), corpus.classes(), self, config_.prompts_of(self)));
@@ -219,15 +224,18 @@ void Replayer::do_round(std::uint64_t round) {
     nodes.push_back(std::move(nodes_[i]));
     equipment.push_back({residents_[i].samples.get(), residents_[i].exchange.get()});
   }
-  if (!part.empty()) run_round(method_, plan, run_id_, {nodes, equipment, threads_, workspaces_}, no_patience, {});
+  if (!part.empty())
+    run_round(method_, plan, run_id_, {nodes, equipment, threads_, workspaces_}, no_patience, {});
   for (std::size_t i = 0; i < part.size(); ++i) nodes_[part[i]] = std::move(nodes[i]);
   for (const auto& [who, whose] : listeners) adopt(who, plan, whose);
 }
 
 ReplayedSite Replayer::compare(std::size_t who) const {
   const Resident& resident = residents_[who];
-  ReplayedSite result{.folder = resident.site.folder, .name = resident.site.self().name,
-                      .number = resident.site.number(), .rounds = resident.end.round};
+  ReplayedSite result{.folder = resident.site.folder,
+                      .name = resident.site.self().name,
+                      .number = resident.site.number(),
+                      .rounds = resident.end.round};
   for (const auto& [round, arrivals] : resident.rounds) {
     result.trained += arrivals.phases.empty() ? 0 : 1;
     result.jumps += arrivals.jumped_from ? 1 : 0;
@@ -243,7 +251,8 @@ ReplayedSite Replayer::compare(std::size_t who) const {
   std::size_t differing = 0;
   for (std::size_t i = 0; i < std::min(theirs.size(), computed.values.size()); ++i)
     differing += theirs[i] == computed.values[i] ? 0 : 1;
-  result.problem = fmt::format("{} of {} values differ after round {}", differing, theirs.size(), result.rounds);
+  result.problem =
+      fmt::format("{} of {} values differ after round {}", differing, theirs.size(), result.rounds);
   return result;
 }
 
@@ -286,7 +295,8 @@ Replay replay_sites(const std::vector<fs::path>& folders, RunNotes& notes) {
     const Site& site = residents.back().site;
     processors.insert(processor_of(site));
     if (site.joined().id() != residents.front().site.joined().id())
-      throw Error(ErrorCode::invalid_argument, "these are sites of different federations").at(folder.string());
+      throw Error(ErrorCode::invalid_argument, "these are sites of different federations")
+          .at(folder.string());
   }
   std::ranges::sort(residents, {}, [](const Resident& one) { return one.site.number(); });
   require_all_senders(residents);

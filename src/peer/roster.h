@@ -1,5 +1,5 @@
-// Who is in a federation in which round, and the plan that everybody draws from it: seed, round and the joined
-// file alone, so that nobody has to be asked.
+// Who is in a federation in which round, and the plan that everybody draws from it: seed, round and the
+// joined file alone, so that nobody has to be asked.
 #pragma once
 
 #include <cstdint>

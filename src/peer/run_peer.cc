@@ -40,7 +40,9 @@ class LinkNotes final : public WireObserver {
   void on_link(ClientId member, bool up) override {
     say(fmt::format("{} {}", up ? "linked with" : "lost the link to", name_of(member)));
   }
-  void on_trouble(std::string_view who, std::string_view what) override { say(fmt::format("{}: {}", who, what)); }
+  void on_trouble(std::string_view who, std::string_view what) override {
+    say(fmt::format("{}: {}", who, what));
+  }
 
  private:
   std::string name_of(ClientId number) const {
@@ -86,8 +88,8 @@ class OneAtATime final : public PeerObserver {
 };
 
 Exchange::Deadline in_seconds(double seconds) {
-  return std::chrono::steady_clock::now() +
-         std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(seconds));
+  return std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                                std::chrono::duration<double>(seconds));
 }
 
 void take_settings(const SiteSettings& settings, PeerOptions& options) {

@@ -108,9 +108,7 @@ Participants SiteNode::participants() const {
   return all;
 }
 
-SavedNodes SiteNode::state() const {
-  return save_nodes(std::span(&node_, 1), config_.train.optimizer_state);
-}
+SavedNodes SiteNode::state() const { return save_nodes(std::span(&node_, 1), config_.train.optimizer_state); }
 
 void SiteNode::restore(const SavedNodes& state) { restore_nodes(state, config_.train, std::span(&node_, 1)); }
 

@@ -1,5 +1,5 @@
-// One node of a federation, and what it works with: its pictures, memory to compute in, threads. The same node
-// that a simulation holds under that number, driven round by round through run/round.h.
+// One node of a federation, and what it works with: its pictures, memory to compute in, threads. The same
+// node that a simulation holds under that number, driven round by round through run/round.h.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,6 @@
 // What a site says of itself while it runs, once a second: peer.json in its run folder, replaced as a whole.
-// `peer status`, `watch`, the metrics and the screen all show this. docs/reference/records.md has every field.
+// `peer status`, `watch`, the metrics and the screen all show this. docs/reference/records.md has every
+// field.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +26,12 @@ struct MemberStatus {
   bool linked = false, alive = false;
   std::optional<std::uint64_t> round = {};  // that it said it is in
   std::string stage = {};
-  double silent_seconds = 0;      // since anything came from it
+  double silent_seconds = 0;  // since anything came from it
   double round_trip_seconds = 0;
   double usual_seconds = 0;  // that its letters come behind ours, the median
   std::uint64_t sent_bytes = 0, received_bytes = 0, sent_messages = 0, received_messages = 0, reconnects = 0;
-  std::uint64_t missing_messages = 0;  // letters of it that did not come or were not believed, since the start
+  std::uint64_t missing_messages =
+      0;  // letters of it that did not come or were not believed, since the start
   std::string software = {}, trouble = {};
 };
 

@@ -34,7 +34,8 @@ std::vector<std::uint16_t> free_ports(std::size_t count) {
     ports.push_back(ntohs(address.sin_port));
   }
   for (const int socket : sockets) ::close(socket);
-  if (ports.size() < count) throw Error(ErrorCode::unavailable, "there are not enough free ports on 127.0.0.1");
+  if (ports.size() < count)
+    throw Error(ErrorCode::unavailable, "there are not enough free ports on 127.0.0.1");
   return ports;
 }
 
@@ -68,7 +69,8 @@ RunConfig with_clients(RunConfig config, std::size_t clients, std::vector<std::s
     changes.push_back(fmt::format("partition.clients_per_domain = {}", clients / domains));
   }
   auto& topology = config.network.topology;
-  const bool has_degree = topology.kind == TopologyKind::regular || topology.kind == TopologyKind::erdos_renyi;
+  const bool has_degree =
+      topology.kind == TopologyKind::regular || topology.kind == TopologyKind::erdos_renyi;
   std::size_t degree = std::min(topology.degree, std::max<std::size_t>(clients, 2) - 1);
   if (topology.kind == TopologyKind::regular && degree % 2 == 1 && clients % 2 == 1) --degree;
   if (has_degree && degree != topology.degree) {
@@ -109,8 +111,9 @@ Trial make_trial(const RunConfig& config, const TrialOptions& options) {
   }
   const PrivateKey founder = load_site_key(trial.sites.front());
   trial.federation = folder / "try.federation";
-  const auto federation = found_federation(
-      trial.config, members, {.name = {}, .quorum = options.quorum, .backbone = config.backbone.path}, founder);
+  const auto federation =
+      found_federation(trial.config, members,
+                       {.name = {}, .quorum = options.quorum, .backbone = config.backbone.path}, founder);
   save_federation(trial.federation, federation, founder);
   const std::string text = read_federation_text(trial.federation);
   for (const auto& site : trial.sites) join_federation(open_site(site), text);

@@ -42,8 +42,8 @@ struct PhaseArrivals {
 struct NodeReport {
   TrainOutcome train = {};
   MergeOutcome merge = {};
-  std::size_t refused = 0, missing = 0;  // letters, over all phases
-  double exchange_seconds = 0;           // receiving and checking them
+  std::size_t refused = 0, missing = 0;      // letters, over all phases
+  double exchange_seconds = 0;               // receiving and checking them
   std::vector<PhaseArrivals> arrivals = {};  // phase by phase
 };
 

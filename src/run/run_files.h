@@ -29,8 +29,8 @@ class RunFiles {
  public:
   struct Options {
     std::filesystem::path folder;
-    std::size_t clients = 0;    // for the summary
-    bool may_skip = false;      // rounds without a record are nothing to tell of: a peer may jump over some
+    std::size_t clients = 0;  // for the summary
+    bool may_skip = false;    // rounds without a record are nothing to tell of: a peer may jump over some
   };
   // Keeps the records of the rounds up to totals.rounds, which are done.
   RunFiles(const RunConfig& config, Options options, const RunTotals& totals, RunNotes& notes);

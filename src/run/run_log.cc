@@ -18,9 +18,9 @@ std::string timed(std::string_view text) {
 }  // namespace
 
 std::string describe_round(const RoundRecord& r) {
-  std::string text =
-      fmt::format("round {}: loss {}, consensus error {}, off-index mass {}", r.round,
-                  shown(r.train_loss, "{:.4f}"), shown(r.consensus_error, "{:.4g}"), shown(r.off_index_mass, "{:.4g}"));
+  std::string text = fmt::format("round {}: loss {}, consensus error {}, off-index mass {}", r.round,
+                                 shown(r.train_loss, "{:.4f}"), shown(r.consensus_error, "{:.4g}"),
+                                 shown(r.off_index_mass, "{:.4g}"));
   if (const auto& e = r.evaluation) {
     text += fmt::format(", accuracy {:.2f} % masked, {:.2f} % unmasked, network model {} %",
                         100 * e->accuracy_masked.mean, 100 * e->accuracy_unmasked.mean,

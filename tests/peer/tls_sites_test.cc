@@ -36,7 +36,8 @@ void run_all(const std::vector<fs::path>& sites) {
 }
 
 void expect_the_simulators_bytes(const RunConfig& config, const fs::path& folder) {
-  const Trial trial = make_trial(config, {.sites = 8, .folder = folder / config.run.name, .heartbeat_seconds = 5});
+  const Trial trial =
+      make_trial(config, {.sites = 8, .folder = folder / config.run.name, .heartbeat_seconds = 5});
   test::StoppingObserver nobody;
   const fs::path simulated = folder / (config.run.name + "-simulated");
   run_experiment(trial.config, {simulated, false}, nobody);
