@@ -110,6 +110,8 @@ struct PeerRun::Impl {
   void adopt_from(std::uint64_t round);
   void do_round(std::uint64_t round);
   void finish();
+  void go_through_rounds();
+  void end(const char* how, const std::string& why);
 
   void end_round(const RoundArrivals& arrivals);
   void record_round(SiteNode::Outcome& outcome);
@@ -485,8 +487,34 @@ void PeerRun::Impl::record_round(SiteNode::Outcome& outcome) {
 void PeerRun::Impl::finish() {
   fs::create_directories(parts.folder / "adapter");
   write_node_adapter(parts.folder / "adapter", card, adapter_name(parts.self), done, node.node());
-  log.write("ended; adapter written");
+  log.write("adapter written");
   set_stage(PeerStage::done, done);
+}
+
+// From where it stands to its last round.
+void PeerRun::Impl::go_through_rounds() {
+  set_stage(PeerStage::start, done + 1);
+  send_again(parts.folder / "letters", done, *exchange);
+  if (done < rounds) wait_for_company();
+  // A round of which others may have letters is finished first: the same letters come of it again.
+  bool may_jump = last_spoken_round(parts.folder / "letters") != done + 1;
+  while (done < rounds) {
+    require_going_on();
+    wait_for_enough();
+    if (may_jump) catch_up();
+    may_jump = true;
+    if (done < rounds) do_round(done + 1);
+  }
+  finish();
+}
+
+void PeerRun::Impl::end(const char* how, const std::string& why) {
+  log.write_if_possible(why.empty() ? how : fmt::format("{}: {}", how, why));
+  reporter->change([&](PeerStatus& status) {
+    status.ended = how;
+    status.trouble = why;
+    status.waiting_for.clear();
+  });
 }
 
 PeerResult PeerRun::Impl::run(Exchange& below, Company& members) {
@@ -499,43 +527,20 @@ PeerResult PeerRun::Impl::run(Exchange& below, Company& members) {
   reporter.emplace(parts.folder, std::move(first),
                    [this](const PeerStatus& status) { observer.on_status(status); });
   reporter->watch(company);
-  const auto end = [&](const char* how, const std::string& why) {
-    reporter->change([&](PeerStatus& status) {
-      status.ended = how;
-      status.trouble = why;
-      status.waiting_for.clear();
-    });
-  };
-  PeerResult result;
   try {
-    set_stage(PeerStage::start, done + 1);
-    send_again(parts.folder / "letters", done, *exchange);
-    if (done < rounds) wait_for_company();
-    // A round of which others may have letters is finished first: the same letters come of it again.
-    bool may_jump = last_spoken_round(parts.folder / "letters") != done + 1;
-    while (done < rounds) {
-      wait_for_enough();
-      if (may_jump) catch_up();
-      may_jump = true;
-      if (done < rounds) do_round(done + 1);
-      require_going_on();
-    }
-    finish();
+    go_through_rounds();
     end("done", "");
   } catch (const Error& error) {
-    log.write_if_possible(fmt::format("stopped: {}", error.what()));
-    result.stopped = error.code() == ErrorCode::cancelled;
-    end(result.stopped ? "stopped" : "failed", result.stopped ? "" : error.what());
-    if (!result.stopped) {
-      reporter.reset();
-      if (error.code() != ErrorCode::resource_exhausted || !error.hint().empty()) throw;
-      throw Error(error.code(), error.what(),
-                  "make room and start it again: what was written before is whole")
-          .at(error.place());
+    if (error.code() == ErrorCode::cancelled) {
+      end("stopped", "");
+      return {true, done};
     }
+    end("failed", error.what());
+    if (error.code() != ErrorCode::resource_exhausted || !error.hint().empty()) throw;
+    throw Error(error.code(), error.what(), "make room and start it again: what was written before is whole")
+        .at(error.place());
   }
-  result.rounds_done = done;
-  return result;
+  return {false, done};
 }
 
 PeerRun::PeerRun(const PeerParts& parts, PeerOptions options, PeerObserver& observer)
@@ -557,10 +562,7 @@ MailboxOptions PeerRun::mailbox() const {
                                               impl.parts.pictures.corpus.classes(), impl.roster.members())};
 }
 
-PeerResult PeerRun::run(Exchange& exchange, Company& company) {
-  const auto result = impl_->run(exchange, company);
-  return result;
-}
+PeerResult PeerRun::run(Exchange& exchange, Company& company) { return impl_->run(exchange, company); }
 
 void PeerRun::leave() {
   impl_->reporter.reset();
