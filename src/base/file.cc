@@ -29,6 +29,7 @@ ErrorCode code_of(int error) {
     case EPERM:
     case EROFS: return ErrorCode::permission_denied;
     case ENOSPC:
+    case EFBIG:  // a limit on how large files may be
     case EDQUOT:
     case ENOMEM: return ErrorCode::resource_exhausted;
     default: return ErrorCode::data_loss;

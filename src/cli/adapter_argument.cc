@@ -41,7 +41,8 @@ AdapterArgument find_adapters(const std::string& run_or_adapter) {
     return with_run({.file = folder / kNetworkAdapter, .clients = client_adapter_files(folder)});
   // A site has its own, and no model of the whole network.
   if (fs::is_directory(folder))
-    if (const auto own = client_adapter_files(folder); own.size() == 1) return with_run({.file = own.front()});
+    if (const auto own = client_adapter_files(folder); own.size() == 1)
+      return with_run({.file = own.front()});
   throw Error(ErrorCode::not_found, fmt::format("{} holds no adapters", path.string()),
               fs::exists(path / "metrics.jsonl")
                   ? "they are written when the run ends: go on with it by --resume"

@@ -52,7 +52,8 @@ struct Casualty {
 
 class Stage {
  public:
-  Stage(const Trial& trial, bool with_kill) : trial_(trial), statuses_(trial.sites.size()), with_kill_(with_kill) {
+  Stage(const Trial& trial, bool with_kill)
+      : trial_(trial), statuses_(trial.sites.size()), with_kill_(with_kill) {
     victim_.number = trial.sites.size() - 1;
     terminal_ = ::isatty(STDERR_FILENO) != 0;
   }
@@ -106,7 +107,8 @@ void Stage::play_casualty() {
     processes_.kill(victim_.number);
     victim_.killed = true;
     victim_.at_round = furthest;
-    say(fmt::format("{} is killed in round {} (kill -9): the others go on", name, statuses_[victim_.number].round));
+    say(fmt::format("{} is killed in round {} (kill -9): the others go on", name,
+                    statuses_[victim_.number].round));
   } else if (furthest >= std::min(victim_.at_round + 3, rounds - 1)) {
     processes_.start(victim_.number, trial_.sites[victim_.number]);
     victim_.back = true;
@@ -117,9 +119,9 @@ void Stage::play_casualty() {
 std::string Stage::line_of(std::size_t number) {
   const PeerStatus& status = statuses_[number];
   const bool running = processes_.is_running(number);
-  std::string line = fmt::format("{} {:<8}  round {:>3}/{:<3}  {:<8}", running ? "●" : "○",
-                                 trial_.sites[number].filename().string(), status.round, trial_.config.run.rounds,
-                                 running || status.ended == "done" ? status.stage : "killed");
+  std::string line = fmt::format(
+      "{} {:<8}  round {:>3}/{:<3}  {:<8}", running ? "●" : "○", trial_.sites[number].filename().string(),
+      status.round, trial_.config.run.rounds, running || status.ended == "done" ? status.stage : "killed");
   if (status.accuracy) line += fmt::format("  accuracy {:>6.2f} %", 100 * *status.accuracy);
   if (running && !status.waiting_for.empty()) line += "  waiting for " + status.waiting_for;
   return line;
@@ -129,7 +131,8 @@ void Stage::draw() {
   if (!terminal_) {
     std::uint64_t least = trial_.config.run.rounds;
     for (const auto& status : statuses_) least = std::min(least, status.done);
-    if (least > said_round_) tell(fmt::format("round {} of {} is done everywhere\n", least, trial_.config.run.rounds));
+    if (least > said_round_)
+      tell(fmt::format("round {} of {} is done everywhere\n", least, trial_.config.run.rounds));
     said_round_ = std::max(said_round_, least);
     return;
   }
@@ -172,8 +175,8 @@ void require_all_done(const Trial& trial, Stage& stage) {
 }
 
 void print_try_table(const Trial& trial, const std::vector<PeerStatus>& statuses, const Replay& replay) {
-  fmt::print("{:<8}  {:>6}  {:>9}  {:>8}  {:>7}  {:>8}  {:>8}  {}\n", "site", "rounds", "accuracy", "loss", "missed",
-             "caught up", "MB sent", "replayed");
+  fmt::print("{:<8}  {:>6}  {:>9}  {:>8}  {:>7}  {:>9}  {:>8}  {}\n", "site", "rounds", "accuracy", "loss",
+             "missed", "caught up", "MB sent", "replayed");
   for (std::size_t i = 0; i < trial.sites.size(); ++i) {
     const auto& status = statuses[i];
     const auto& again = replay.sites[i];
@@ -190,9 +193,10 @@ void try_federation(const TryArguments& arguments) {
   config.backbone.path = find_backbone(config.backbone.path.string());
   if (arguments.rounds != 0) config.run.rounds = arguments.rounds;
   const Trial trial = make_trial(config, {.sites = arguments.sites, .folder = arguments.out});
-  for (const auto& change : trial.changes) tell(fmt::format("note: for {} sites: {}\n", trial.sites.size(), change));
-  tell(fmt::format("{} sites in {}, each a process with its own key, linked by TLS on loopback\n", trial.sites.size(),
-                   arguments.out));
+  for (const auto& change : trial.changes)
+    tell(fmt::format("note: for {} sites: {}\n", trial.sites.size(), change));
+  tell(fmt::format("{} sites in {}, each a process with its own key, linked by TLS on loopback\n",
+                   trial.sites.size(), arguments.out));
   std::signal(SIGINT, note_try_interrupt);
   std::signal(SIGTERM, note_try_interrupt);
   Stage stage(trial, arguments.kill);
@@ -222,9 +226,10 @@ void try_federation(const TryArguments& arguments) {
 }  // namespace
 
 void add_federation_try_command(CLI::App& federation) {
-  auto* command = add_command(federation, "try", "Run an experiment as real sites on this machine, a process each.",
-                              {"dfrost federation try five.toml --sites 5              the sites are in try/",
-                               "dfrost federation try demo.toml --sites 4 --rounds 12 --kill --out four"});
+  auto* command =
+      add_command(federation, "try", "Run an experiment as real sites on this machine, a process each.",
+                  {"dfrost federation try five.toml --sites 5              the sites are in try/",
+                   "dfrost federation try demo.toml --sites 4 --rounds 12 --kill --out four"});
   auto arguments = std::make_shared<TryArguments>();
   command->add_option("config", arguments->config, "The experiment, as 'dfrost run' takes it")->required();
   command->add_option("--sites", arguments->sites, "How many [as many as the experiment has clients]");

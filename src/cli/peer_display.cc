@@ -36,7 +36,8 @@ std::string cut(std::string text, std::size_t columns) {
 }
 
 std::string letters_text(const PeerStatus& status, const RoundRecord& record) {
-  const auto neighbours = static_cast<std::size_t>(std::ranges::count_if(status.members, &MemberStatus::neighbour));
+  const auto neighbours =
+      static_cast<std::size_t>(std::ranges::count_if(status.members, &MemberStatus::neighbour));
   const std::size_t missing = std::min(neighbours, record.missing_messages + record.refused_messages);
   return fmt::format("{} of {}", neighbours - missing, neighbours);
 }
@@ -45,8 +46,9 @@ std::string letters_text(const PeerStatus& status, const RoundRecord& record) {
 
 std::string member_line(const MemberStatus& member, std::size_t name_width) {
   const char* link = member.alive ? "alive" : member.linked ? "silent" : "away";
-  std::string line = fmt::format("{} {:<{}}  {:<6}  {:<12}  {:<8}", member.alive ? "●" : "○", member.name, name_width,
-                                 link, member.round ? fmt::format("round {}", *member.round) : "", member.stage);
+  std::string line =
+      fmt::format("{} {:<{}}  {:<6}  {:<12}  {:<8}", member.alive ? "●" : "○", member.name, name_width, link,
+                  member.round ? fmt::format("round {}", *member.round) : "", member.stage);
   if (member.awaited) {
     line += "  waited for";
   } else if (member.neighbour) {
@@ -97,8 +99,8 @@ void PeerDisplay::on_round(const RoundRecord& record, const PeerStatus& status) 
     tell(fmt::format("{:>9}  {:>8}  {:>8}  {:>8}  {:>9}  {:>8}\n", "round", "loss", "accuracy", "letters",
                      "off-index", "seconds"));
   has_heading_ = true;
-  tell(fmt::format("{:>9}  {:>8}  {:>8}  {:>8}  {:>9}  {:>8.1f}\n", fmt::format("{}/{}", record.round, status.rounds),
-                   shown(record.train_loss, "{:.4f}"),
+  tell(fmt::format("{:>9}  {:>8}  {:>8}  {:>8}  {:>9}  {:>8.1f}\n",
+                   fmt::format("{}/{}", record.round, status.rounds), shown(record.train_loss, "{:.4f}"),
                    record.evaluation ? in_percent(record.evaluation->accuracy_masked.mean) : "-",
                    letters_text(status, record), in_percent(record.off_index_mass), record.seconds.total()));
   if (terminal_) draw(status);
@@ -118,7 +120,8 @@ void PeerDisplay::on_status(const PeerStatus& status) {
 
 void PeerDisplay::draw(const PeerStatus& status) {
   const std::size_t columns = columns_of_stderr();
-  std::string head = fmt::format("{}  round {}/{}  {}", status.name, status.round, status.rounds, status.stage);
+  std::string head =
+      fmt::format("{}  round {}/{}  {}", status.name, status.round, status.rounds, status.stage);
   if (!status.waiting_for.empty()) head += "  waiting for " + status.waiting_for;
   std::string text = cut(head, columns) + "\n";
   std::size_t width = 0, lines = 1;

@@ -1,5 +1,6 @@
-// What a site shows while it runs: on a terminal a table of rounds that grows above a few lines that are drawn
-// again every second, one per member; elsewhere plain lines, or one JSON object a line. All of it on stderr.
+// What a site shows while it runs: on a terminal a table of rounds that grows above a few lines that are
+// drawn again every second, one per member; elsewhere plain lines, or one JSON object a line. All of it on
+// stderr.
 #pragma once
 
 #include <cstddef>

@@ -43,13 +43,17 @@ class Operated final : public PeerObserver {
  public:
   Operated(PeerDisplay& display, MetricsServer* metrics) : display_(display), metrics_(metrics) {}
   void on_note(const std::string& text) override { display_.on_note(text); }
-  void on_warning(const std::string& what, const std::string& hint) override { display_.on_warning(what, hint); }
-  void on_round(const RoundRecord& record, const PeerStatus& status) override { display_.on_round(record, status); }
+  void on_warning(const std::string& what, const std::string& hint) override {
+    display_.on_warning(what, hint);
+  }
+  void on_round(const RoundRecord& record, const PeerStatus& status) override {
+    display_.on_round(record, status);
+  }
   void on_status(const PeerStatus& status) override {
     if (metrics_ != nullptr) metrics_->show(status);
     const auto alive = std::ranges::count_if(status.members, &MemberStatus::alive);
-    std::string state = fmt::format("STATUS=round {}/{}, {}, {} of {} members alive", status.round, status.rounds,
-                                    status.stage, alive, status.members.size());
+    std::string state = fmt::format("STATUS=round {}/{}, {}, {} of {} members alive", status.round,
+                                    status.rounds, status.stage, alive, status.members.size());
     if (!ready_) state += "\nREADY=1";
     ready_ = true;
     if (status.progress != fed_) state += "\nWATCHDOG=1";
@@ -97,10 +101,11 @@ void start_site(const StartArguments& arguments) {
   if (arguments.json) {
     print_json(to_json(status));
   } else if (result.stopped) {
-    fmt::print("stopped after round {} of {}; 'dfrost peer start {}' goes on\n", result.rounds_done, status.rounds,
-               arguments.site);
+    fmt::print("stopped after round {} of {}; 'dfrost peer start {}' goes on\n", result.rounds_done,
+               status.rounds, arguments.site);
   } else {
-    fmt::print("all {} rounds done; the adapter is in {}\n", status.rounds, (site.run_folder() / "adapter").string());
+    fmt::print("all {} rounds done; the adapter is in {}\n", status.rounds,
+               (site.run_folder() / "adapter").string());
   }
 }
 
@@ -112,21 +117,25 @@ std::string ago(double seconds) {
 }
 
 void print_status(const PeerStatus& status, Health health, double now) {
-  const auto line = [](std::string_view name, const std::string& value) { fmt::print("{:<12}{}\n", name, value); };
+  const auto line = [](std::string_view name, const std::string& value) {
+    fmt::print("{:<12}{}\n", name, value);
+  };
   line("site", fmt::format("{}, member {} of {}", status.name, status.number, status.federation));
   line("health", std::string(to_string(health)));
-  line("round", fmt::format("{} of {}, {}", health == Health::done ? status.done : status.round, status.rounds,
-                            health == Health::done ? "done" : status.stage));
+  line("round", fmt::format("{} of {}, {}", health == Health::done ? status.done : status.round,
+                            status.rounds, health == Health::done ? "done" : status.stage));
   if (!status.waiting_for.empty()) line("waiting", status.waiting_for);
   line("last merge", status.last_merge
                          ? fmt::format("round {}, {}", status.last_merge_round, ago(now - *status.last_merge))
                          : "none");
-  line("letters", fmt::format("{:.1f} MB sent, {:.1f} MB received, {} missing", static_cast<double>(status.sent_bytes) / 1e6,
+  line("letters", fmt::format("{:.1f} MB sent, {:.1f} MB received, {} missing",
+                              static_cast<double>(status.sent_bytes) / 1e6,
                               static_cast<double>(status.received_bytes) / 1e6, status.missing_messages));
   if (status.jumps + status.adoptions > 0)
     line("caught up", fmt::format("{} jumps, {} states adopted", status.jumps, status.adoptions));
   if (status.revision_seen > status.revision)
-    line("revision", fmt::format("{} here, others have {}: join the newer file", status.revision, status.revision_seen));
+    line("revision",
+         fmt::format("{} here, others have {}: join the newer file", status.revision, status.revision_seen));
   if (!status.trouble.empty()) line("ended by", status.trouble);
   std::size_t width = 0;
   for (const auto& member : status.members) width = std::max(width, member.name.size());
@@ -158,19 +167,20 @@ void show_status(const StatusArguments& arguments) {
     print_status(status, health, now);
   }
   if (is_healthy(health)) return;
-  throw Error(ErrorCode::failed_precondition, fmt::format("{} is {}, not merging", status.name, to_string(health)),
-              advice(health, status));
+  throw Error(ErrorCode::failed_precondition,
+              fmt::format("{} is {}, not merging", status.name, to_string(health)), advice(health, status));
 }
 
 }  // namespace
 
 void add_peer_start_command(CLI::App& peer) {
-  auto* command = add_command(peer, "start", "Train with the others until the last round; stop and start at any time.",
-                              {"dfrost peer start site",
-                               "dfrost peer start site --log json --metrics 127.0.0.1:9464"});
+  auto* command =
+      add_command(peer, "start", "Train with the others until the last round; stop and start at any time.",
+                  {"dfrost peer start site", "dfrost peer start site --log json --metrics 127.0.0.1:9464"});
   auto arguments = std::make_shared<StartArguments>();
   command->add_option("site", arguments->site, "The site's folder")->required();
-  command->add_option("--metrics", arguments->metrics, "Serve Prometheus' metrics there: host:port, or :port for this machine alone");
+  command->add_option("--metrics", arguments->metrics,
+                      "Serve Prometheus' metrics there: host:port, or :port for this machine alone");
   command->add_option("--log", arguments->log, "How to tell what goes on: text, or json, one object a line")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
@@ -179,9 +189,10 @@ void add_peer_start_command(CLI::App& peer) {
 }
 
 void add_peer_status_command(CLI::App& peer) {
-  auto* command = add_command(peer, "status", "How a site is: its round, its neighbours, when it last merged.",
-                              {"dfrost peer status site           exit code 0: it merged lately, or all is done; 1: not",
-                               "dfrost peer status site --json"});
+  auto* command =
+      add_command(peer, "status", "How a site is: its round, its neighbours, when it last merged.",
+                  {"dfrost peer status site           exit code 0: it merged lately, or all is done; 1: not",
+                   "dfrost peer status site --json"});
   auto arguments = std::make_shared<StatusArguments>();
   command->add_option("site", arguments->site, "The site's folder")->required();
   add_json_flag(*command, arguments->json);

@@ -32,17 +32,19 @@ void SiteProcesses::start(std::size_t number, const std::filesystem::path& site)
   ::posix_spawnattr_init(&attributes);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   ::posix_spawnattr_setpgroup(&attributes, 0);
-  std::string program = "dfrost", peer = "peer", start = "start", folder = site.string(), how = "--log", json = "json";
+  std::string program = "dfrost", peer = "peer", start = "start", folder = site.string(), how = "--log",
+              json = "json";
   const std::array<char*, 7> arguments = {program.data(), peer.data(), start.data(), folder.data(),
                                           how.data(),     json.data(), nullptr};
-  const int error = ::posix_spawn(&processes_[number].pid, "/proc/self/exe", &files, &attributes, arguments.data(),
-                                  environ);
+  const int error = ::posix_spawn(&processes_[number].pid, "/proc/self/exe", &files, &attributes,
+                                  arguments.data(), environ);
   ::posix_spawn_file_actions_destroy(&files);
   ::posix_spawnattr_destroy(&attributes);
   processes_[number].code.reset();
   if (error == 0) return;
   processes_[number].pid = 0;
-  throw Error(ErrorCode::resource_exhausted, fmt::format("a site could not be started: {}", std::strerror(error)))
+  throw Error(ErrorCode::resource_exhausted,
+              fmt::format("a site could not be started: {}", std::strerror(error)))
       .at(site.string());
 }
 

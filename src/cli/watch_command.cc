@@ -41,12 +41,14 @@ void watch(const WatchArguments& arguments) {
 }  // namespace
 
 void add_watch_command(CLI::App& app) {
-  auto* command = add_command(app, "watch", "Show a run in the browser while it goes on.",
-                              {"dfrost watch runs/demo              then open the address that it prints",
-                               "dfrost watch runs/demo --port 0     on any port that is free",
-                               "dfrost watch site                   a site of a federation, and the others as it sees them"});
+  auto* command = add_command(
+      app, "watch", "Show a run in the browser while it goes on.",
+      {"dfrost watch runs/demo              then open the address that it prints",
+       "dfrost watch runs/demo --port 0     on any port that is free",
+       "dfrost watch site                   a site of a federation, and the others as it sees them"});
   auto arguments = std::make_shared<WatchArguments>();
-  command->add_option("run", arguments->run, "The folder of a run, which may be yet to come, or of a site")->required();
+  command->add_option("run", arguments->run, "The folder of a run, which may be yet to come, or of a site")
+      ->required();
   command->add_option("--port", arguments->options.port, "0: any that is free")
       ->check(CLI::Range(0, 65'535))
       ->capture_default_str();

@@ -24,7 +24,7 @@ std::string hint_for(int error, std::uint16_t port) {
 
 }  // namespace
 
-void try_to_listen(const Address& address) {
+void try_to_listen(const NetworkAddress& address) {
   addrinfo wanted = {}, *found = nullptr;
   wanted.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
   wanted.ai_socktype = SOCK_STREAM;

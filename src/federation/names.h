@@ -2,9 +2,10 @@
 // other sites, so it is short and plain; an address is "host:port", with an IPv6 address in brackets.
 #pragma once
 
-#include <cstdint>
-#include <string>
+#include <cstddef>
 #include <string_view>
+
+#include "network/tls/address.h"
 
 namespace dfrost {
 
@@ -13,15 +14,10 @@ inline constexpr std::size_t kLongestMemberName = 40;
 // 1 to 40 letters, digits and . _ -, a letter or digit first. Throws (invalid_argument) with what is allowed.
 void check_member_name(std::string_view name);
 
-struct Address {
-  std::string host;  // without brackets
-  std::uint16_t port = 0;
-};
-
 // Where others reach a site: host and a port above 0. Throws (invalid_argument).
-Address parse_address(std::string_view text);
+NetworkAddress parse_address(std::string_view text);
 
 // Where a site listens: the host may be missing (every address of the machine), the port 0 (any).
-Address parse_listen_address(std::string_view text);
+NetworkAddress parse_listen_address(std::string_view text);
 
 }  // namespace dfrost

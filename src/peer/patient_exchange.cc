@@ -26,6 +26,7 @@ void PatientExchange::begin(Moment moment) {
 }
 
 void PatientExchange::send(ClientId peer, SharedBytes message) {
+  if (before_sending_ && sent_.empty()) before_sending_(moment_.round);
   sent_.note(moment_, peer, message);
   below_.send(peer, std::move(message));
 }

@@ -21,9 +21,16 @@ class PatientExchange final : public Exchange {
   // Called from the thread that receives, several times a second while it waits; may throw to end it.
   using WhileWaiting = std::function<void(std::span<const ClientId> missing)>;
 
+  // Called before the first letter of a round leaves; may throw to keep it.
+  using BeforeSending = std::function<void(std::uint64_t round)>;
+
   PatientExchange(Exchange& below, const Company& company, const PatienceOptions& options,
-                  WhileWaiting while_waiting)
-      : below_(below), company_(company), options_(options), while_waiting_(std::move(while_waiting)) {}
+                  WhileWaiting while_waiting, BeforeSending before_sending = {})
+      : below_(below),
+        company_(company),
+        options_(options),
+        while_waiting_(std::move(while_waiting)),
+        before_sending_(std::move(before_sending)) {}
 
   ClientId self() const override { return below_.self(); }
   void begin(Moment moment) override;
@@ -58,6 +65,7 @@ class PatientExchange final : public Exchange {
   const Company& company_;
   PatienceOptions options_;
   WhileWaiting while_waiting_;
+  BeforeSending before_sending_;
   Moment moment_;
   SentLetters sent_;
   std::map<ClientId, Watch> watched_;                        // of this moment

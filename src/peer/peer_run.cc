@@ -96,6 +96,8 @@ struct PeerRun::Impl {
   void adopt_from(std::uint64_t round);
   void do_round(std::uint64_t round);
   void finish();
+  void go_through_rounds();
+  void end(const char* how, const std::string& why);
 
   void end_round(const RoundArrivals& arrivals);
   void record_round(SiteNode::Outcome& outcome);
@@ -108,6 +110,7 @@ struct PeerRun::Impl {
   void on_picture();
   void on_progress(const RoundProgress& progress);
   void while_waiting(std::span<const ClientId> missing);
+  void note_letters(std::uint64_t round) const;
   void wait_until(const std::function<std::string()>& why_not_yet);
   void require_going_on() const;
   std::vector<PeerView> others() const { return company->members(); }
@@ -270,6 +273,10 @@ void PeerRun::Impl::while_waiting(std::span<const ClientId> missing) {
     }
   });
   if (!missing.empty()) require_going_on();
+}
+
+void PeerRun::Impl::note_letters(std::uint64_t round) const {
+  if (round > done) note_speaking(parts.folder / "letters", round);  // those of earlier ones are sent again
 }
 
 // Until there is no reason to wait any more; the reason is shown meanwhile.
@@ -466,50 +473,60 @@ void PeerRun::Impl::record_round(SiteNode::Outcome& outcome) {
 void PeerRun::Impl::finish() {
   fs::create_directories(parts.folder / "adapter");
   write_node_adapter(parts.folder / "adapter", card, adapter_name(parts.self), done, node.node());
-  log.write("ended; adapter written");
+  log.write("adapter written");
   set_stage(PeerStage::done, done);
+}
+
+// From where it stands to its last round.
+void PeerRun::Impl::go_through_rounds() {
+  set_stage(PeerStage::start, done + 1);
+  send_again(parts.folder / "letters", done, *exchange);
+  if (done < rounds) wait_for_company();
+  // A round of which others may have letters is finished first: the same letters come of it again.
+  bool may_jump = last_spoken_round(parts.folder / "letters") != done + 1;
+  while (done < rounds) {
+    require_going_on();
+    wait_for_enough();
+    if (may_jump) catch_up();
+    may_jump = true;
+    if (done < rounds) do_round(done + 1);
+  }
+  finish();
+}
+
+void PeerRun::Impl::end(const char* how, const std::string& why) {
+  log.write_if_possible(why.empty() ? how : fmt::format("{}: {}", how, why));
+  reporter->change([&](PeerStatus& status) {
+    status.ended = how;
+    status.trouble = why;
+    status.waiting_for.clear();
+  });
 }
 
 PeerResult PeerRun::Impl::run(Exchange& below, Company& members) {
   company = &members;
-  exchange.emplace(below, members, options.patience,
-                   [this](std::span<const ClientId> missing) { while_waiting(missing); });
+  exchange.emplace(
+      below, members, options.patience, [this](std::span<const ClientId> missing) { while_waiting(missing); },
+      [this](std::uint64_t round) { note_letters(round); });
   auto first = first_status(parts, rounds);
   first.done = done;
   reporter.emplace(parts.folder, std::move(first),
                    [this](const PeerStatus& status) { observer.on_status(status); });
   reporter->watch(company);
-  const auto end = [&](const char* how, const std::string& why) {
-    reporter->change([&](PeerStatus& status) {
-      status.ended = how;
-      status.trouble = why;
-      status.waiting_for.clear();
-    });
-  };
-  PeerResult result;
   try {
-    set_stage(PeerStage::start, done + 1);
-    send_again(parts.folder / "letters", done, *exchange);
-    if (done < rounds) wait_for_company();
-    while (done < rounds) {
-      wait_for_enough();
-      catch_up();
-      if (done < rounds) do_round(done + 1);
-      require_going_on();
-    }
-    finish();
+    go_through_rounds();
     end("done", "");
   } catch (const Error& error) {
-    log.write_if_possible(fmt::format("stopped: {}", error.what()));
-    result.stopped = error.code() == ErrorCode::cancelled;
-    end(result.stopped ? "stopped" : "failed", result.stopped ? "" : error.what());
-    if (!result.stopped) {
-      reporter.reset();
-      throw;
+    if (error.code() == ErrorCode::cancelled) {
+      end("stopped", "");
+      return {true, done};
     }
+    end("failed", error.what());
+    if (error.code() != ErrorCode::resource_exhausted || !error.hint().empty()) throw;
+    throw Error(error.code(), error.what(), "make room and start it again: what was written before is whole")
+        .at(error.place());
   }
-  result.rounds_done = done;
-  return result;
+  return {false, done};
 }
 
 PeerRun::PeerRun(const PeerParts& parts, PeerOptions options, PeerObserver& observer)
@@ -533,10 +550,7 @@ MailboxOptions PeerRun::mailbox() const {
   return options;
 }
 
-PeerResult PeerRun::run(Exchange& exchange, Company& company) {
-  const auto result = impl_->run(exchange, company);
-  return result;
-}
+PeerResult PeerRun::run(Exchange& exchange, Company& company) { return impl_->run(exchange, company); }
 
 void PeerRun::leave() {
   impl_->reporter.reset();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -71,6 +72,16 @@ void SentLetters::save(const fs::path& folder, std::uint64_t round, std::uint64_
   std::error_code ignored;
   for (const auto& [old, path] : files)
     if (old + kept <= round || old > round) fs::remove(path, ignored);
+}
+
+void note_speaking(const fs::path& folder, std::uint64_t round) {
+  fs::create_directories(folder);
+  write_file_atomically(folder / "spoken", std::to_string(round) + "\n");
+}
+
+std::uint64_t last_spoken_round(const fs::path& folder) {
+  if (!fs::exists(folder / "spoken")) return 0;
+  return std::strtoull(read_text_file(folder / "spoken", 64).c_str(), nullptr, 10);
 }
 
 std::uint64_t first_kept_round(const fs::path& folder, std::uint64_t done) {

@@ -17,6 +17,7 @@ class SentLetters {
     letters_.push_back({moment, peer, std::move(letter)});
   }
   void clear() { letters_.clear(); }
+  bool empty() const { return letters_.empty(); }
   // Those noted, as of that round; the files of all but the last `kept` rounds go.
   void save(const std::filesystem::path& folder, std::uint64_t round, std::uint64_t kept) const;
 
@@ -28,6 +29,11 @@ class SentLetters {
   };
   std::vector<Sent> letters_;
 };
+
+// Notes on disk, before the first letter of a round leaves, that it may have: after a stop that round must be
+// finished, since others may have merged what came of it. 0: none.
+void note_speaking(const std::filesystem::path& folder, std::uint64_t round);
+std::uint64_t last_spoken_round(const std::filesystem::path& folder);
 
 // The round of the oldest that are kept, at most `done` + 1.
 std::uint64_t first_kept_round(const std::filesystem::path& folder, std::uint64_t done);

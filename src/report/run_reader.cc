@@ -174,7 +174,8 @@ void RunReader::update_names_and_problems() {
   for (const auto* json : {&records_.about, &records_.summary}) {
     if (json->contains("name") && (*json)["name"].is_string()) records_.name = (*json)["name"];
   }
-  if (records_.peer.contains("name") && records_.peer["name"].is_string()) records_.name = records_.peer["name"];
+  if (records_.peer.contains("name") && records_.peer["name"].is_string())
+    records_.name = records_.peer["name"];
   const bool newer = is_newer(records_.summary) || is_newer(records_.about) ||
                      std::ranges::any_of(records_.rounds, is_newer) ||
                      std::ranges::any_of(records_.merges, is_newer);

@@ -20,7 +20,7 @@ struct RunRecords {
   std::string folder;  // the last component of the path
   Json summary;        // null where there is none, or none that can be read
   Json about;
-  Json peer;  // how a site of a federation is; null for any other run
+  Json peer;                 // how a site of a federation is; null for any other run
   std::vector<Json> rounds;  // lines of metrics.jsonl
   std::vector<Json> merges;  // lines of merges.jsonl
   std::optional<std::string> config;

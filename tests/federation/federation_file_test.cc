@@ -129,7 +129,7 @@ TEST(FederationFile, IsRefusedWhereItsPartsDoNotFit) {
   refused("same address", [](Federation& f) { f.members[1].address = f.members[0].address; });
   refused("cannot name a site", [](Federation& f) { f.members[1].name = "a b"; });
   refused("cannot name a site", [](Federation& f) { f.name = "a/b"; });
-  refused("is not an address", [](Federation& f) { f.members[1].address = "x"; });
+  refused("is no address", [](Federation& f) { f.members[1].address = "x"; });
   refused("has the number 1 where 2 is next", [](Federation& f) { f.members[2].number = 1; });
   refused("3 clients and the federation 2 members", [](Federation& f) { f.members.pop_back(); });
   refused("without members", [](Federation& f) { f.members.clear(); });

@@ -66,7 +66,7 @@ TEST(MemberFile, SaysWhatIsWrongWithOneThatIsNot) {
   });
   expect_error(bad, "'name' is missing", signed_body("address = \"\"\n"));
   expect_error(bad, "cannot name a site", signed_body("name = \"../a\"\naddress = \"\"\n"));
-  expect_error(bad, "is not an address", signed_body("name = \"a\"\naddress = \"nowhere\"\n"));
+  expect_error(bad, "is no address", signed_body("name = \"a\"\naddress = \"nowhere\"\n"));
   expect_error(bad, "knows no 'more'", signed_body("name = \"a\"\naddress = \"\"\nmore = 1\n"));
   expect_error(bad, "not valid TOML", signed_body("name = \n"));
   expect_error(bad, "not UTF-8", signed_body("# \xff\nname = \"a\"\naddress = \"\"\n"));

@@ -168,7 +168,7 @@ TEST(SiteSettings, AreRefusedWithTheLineTheyStandIn) {
   };
   refused("lisen = \":1\"\n", "did you mean 'listen'");
   refused("lisen = \":1\"\n", "peer.toml, line 2");
-  refused("listen = \"7443\"\n", "is not an address");
+  refused("listen = \"7443\"\n", "is no address");
   refused("threads = -1\n", "a whole number from 0 to 4096");
   refused("threads = \"two\"\n", "a whole number");
   refused("partition = 1\n", "true or false");

@@ -35,6 +35,18 @@ std::vector<Absence> absences_of(const std::vector<Received>& received) {
 const std::vector<ClientId> kOne = {1};
 const std::vector<ClientId> kOneAndTwo = {1, 2};
 
+TEST(Mailbox, TellsWhoIsMissingAndTakesNothing) {
+  Mailbox mailbox(4);
+  mailbox.begin({3, 0});
+  EXPECT_EQ(mailbox.wait(kOneAndTwo, Exchange::kNoWaiting), kOneAndTwo);
+  mailbox.deliver(2, {3, 0}, letter_of(5));
+  EXPECT_EQ(mailbox.wait(kOneAndTwo, Exchange::kNoWaiting), kOne);
+  std::thread other([&] { mailbox.mark_gone(1); });
+  EXPECT_TRUE(mailbox.wait(kOneAndTwo, far_away()).empty());
+  other.join();
+  EXPECT_EQ(sizes_of(mailbox.receive(kOneAndTwo, far_away())), (std::vector<std::size_t>{0, 5}));
+}
+
 TEST(Mailbox, GivesWhatCameSortedBySenderAndKeepsNothingOfIt) {
   Mailbox mailbox(4);
   const auto letter = letter_of(3);

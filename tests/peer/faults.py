@@ -5,6 +5,7 @@ that the sites have."""
 
 import os
 import random
+import re
 import shutil
 import signal
 import sys
@@ -95,20 +96,26 @@ def a_lost_state_is_found_again_at_the_neighbours(make, folder):
 
 def a_second_process_with_the_same_key_is_refused(make, folder):
     """In the same folder by the lock; in a copy of it by the others."""
-    federation = make(folder, sites=4, rounds=60)
+    federation = make(folder, sites=4, rounds=10_000)
     federation.start_all()
     try:
         federation.wait_for_round(2, 2)
+        # The same folder, first.
         twice = federation.run("peer", "start", federation.sites[2], check=False)
         assert twice.returncode == 1 and "another process" in twice.stderr, twice.stderr
         copy = folder / "copy"
         shutil.copytree(federation.sites[2], copy, ignore=shutil.ignore_patterns("run", "log.txt"))
         text = (copy / "peer.toml").read_text()
-        (copy / "peer.toml").write_text("".join(line + "\n" for line in text.splitlines() if not line.startswith("listen")))
+        (copy / "peer.toml").write_text(re.sub('listen = .*', 'listen = "127.0.0.1:0"', text))
         twin = federation.start(2, folder=copy)
-        assert twin.wait(timeout=60) == 1, "the twin went on"
+        code = twin.wait(timeout=60)
+        assert code == 1, f"the twin ended with {code}: {(copy / 'log.txt').read_text()}"
         assert "another process with this site's key" in (copy / "log.txt").read_text()
-        federation.wait_for_end()
+        for process in federation.processes.values():
+            process.send_signal(signal.SIGTERM)
+        for process in federation.processes.values():
+            assert process.wait(timeout=30) == 0
+        assert federation.missed() == 0, f"{federation.missed()} letters were missed"
         return federation.expect_replay()
     finally:
         federation.stop_all()
@@ -137,7 +144,7 @@ def a_full_disk_stops_one_site_alone(make, folder):
     federation = make(folder, sites=4, rounds=30)
     federation.start_all(but=[0])
     try:
-        process = federation.start(0, limit_bytes=24 << 10)
+        process = federation.start(0, limit_bytes=8 << 10)
         code = process.wait(timeout=60)
         assert code == 1, f"it ended with {code}"
         assert "error:" in (federation.sites[0] / "log.txt").read_text()

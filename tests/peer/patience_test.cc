@@ -11,15 +11,17 @@ namespace dfrost {
 namespace {
 
 Pulse pulse(std::uint64_t round, PeerStage stage) {
-  return {.round = round, .phase = 0, .stage = static_cast<std::uint32_t>(stage), .progress = 1, .revision = 1};
+  return {
+      .round = round, .phase = 0, .stage = static_cast<std::uint32_t>(stage), .progress = 1, .revision = 1};
 }
 
 TEST(Patience, WaitsForANeighbourThatIsAliveAndAdvances) {
   const PatienceOptions options;
   EXPECT_EQ(judge({.moment = {5, 0}, .pulse = pulse(5, PeerStage::train), .waited_seconds = 3000}, options),
             Verdict::wait);
-  EXPECT_EQ(judge({.moment = {5, 0}, .pulse = pulse(3, PeerStage::exchange), .waited_seconds = 3000}, options),
-            Verdict::wait);
+  EXPECT_EQ(
+      judge({.moment = {5, 0}, .pulse = pulse(3, PeerStage::exchange), .waited_seconds = 3000}, options),
+      Verdict::wait);
 }
 
 TEST(Patience, DoesNotWaitForWhatCannotComeAnyMore) {

@@ -106,10 +106,17 @@ class ThreadFederation {
     const std::size_t members = federation_.members.size();
     std::vector<QuietObserver> observers(members);
     for (ClientId u = 0; u < members; ++u) {
-      pictures.push_back(std::make_unique<SitePictures>(
-          share_of_experiment(config_, u, members, observers[u])));
-      const PeerParts parts{config_,     federation_, u, *backbone_, checkpoint_->preprocessing(), "test",
-                            weights_fingerprint(*checkpoint_), *pictures.back(), run_folder(u)};
+      pictures.push_back(
+          std::make_unique<SitePictures>(share_of_experiment(config_, u, members, observers[u])));
+      const PeerParts parts{config_,
+                            federation_,
+                            u,
+                            *backbone_,
+                            checkpoint_->preprocessing(),
+                            "test",
+                            weights_fingerprint(*checkpoint_),
+                            *pictures.back(),
+                            run_folder(u)};
       peers.push_back(std::make_unique<PeerRun>(parts, PeerOptions{}, observers[u]));
     }
     InProcessNetwork network(members, peers.front()->mailbox());

@@ -36,7 +36,8 @@ void run_all(const std::vector<fs::path>& sites) {
 }
 
 void expect_the_simulators_bytes(const RunConfig& config, const fs::path& folder) {
-  const Trial trial = make_trial(config, {.sites = 8, .folder = folder / config.run.name, .heartbeat_seconds = 5});
+  const Trial trial =
+      make_trial(config, {.sites = 8, .folder = folder / config.run.name, .heartbeat_seconds = 5});
   test::StoppingObserver nobody;
   const fs::path simulated = folder / (config.run.name + "-simulated");
   run_experiment(trial.config, {simulated, false}, nobody);
@@ -73,7 +74,8 @@ TEST(TlsSites, HaveTheSimulatorsBytesInSixExperiments) {
   average.network.faults = {.link_failure = 0.2, .active_clients = 6};
   expect_the_simulators_bytes(average, experiment.folder.path());
   auto pool = named(experiment, "pool", "dfrost");
-  pool.prompts.pool = 6;
+  pool.prompts.count = 2;
+  pool.prompts.pool = 5;
   expect_the_simulators_bytes(pool, experiment.folder.path());
   expect_the_simulators_bytes(named(experiment, "dgd", "dgd"), experiment.folder.path());
   expect_the_simulators_bytes(named(experiment, "d2", "d2"), experiment.folder.path());

@@ -64,9 +64,13 @@ function picture(peer: Peer): SVGElement {
     svg("circle", { cx: centre[0], cy: centre[1], r: 21 }),
     svg("text", { class: "site-round", x: centre[0], y: centre[1], "text-anchor": "middle", "dominant-baseline": "central" }, String(peer.round ?? "")),
     svg("text", { class: "site-name", x: centre[0], y: centre[1] + 39, "text-anchor": "middle" }, shortened(peer.name ?? "this site")));
+  // No more room than the places take.
+  const heights = [centre[1], ...places.map(([, y]) => y)];
+  const top = Math.min(...heights) - 58;
+  const bottom = Math.max(...heights) + 62;
   const alive = members.filter((member) => member.alive).length;
   return svg("svg", {
-    class: "sites", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img",
+    class: "sites", viewBox: `0 ${top.toFixed(1)} ${WIDTH} ${(bottom - top).toFixed(1)}`, role: "img",
     "aria-label": `${peer.name ?? "This site"} in round ${peer.round ?? 0}; ${alive} of ${members.length} other members alive. The table says more.`,
   }, ...links, ...nodes, self);
 }
