@@ -105,6 +105,7 @@ class Hub final : public ChannelEvents {
   void judge_hello(Channel& channel, std::span<const std::byte> payload);
   std::optional<RefuseCode> judge_link(const Channel& channel, const Greeting& theirs);
   void refuse(Channel& channel, RefuseCode code);
+  void tell_of_refusal(const Channel& channel, const std::string& text);
   void welcome(Channel& channel, const Greeting& theirs);
 
   // hub_dial.cc

@@ -109,12 +109,19 @@ std::optional<RefuseCode> Hub::judge_link(const Channel& channel, const Greeting
 void Hub::refuse(Channel& channel, RefuseCode code) {
   count(to_string(code));
   channel.notes.refusal = to_string(code);
-  if (code != RefuseCode::tie && observer_ != nullptr)
-    observer_->on_trouble(who(channel), fmt::format("refused: {}", to_string(code)));
+  if (code != RefuseCode::tie)
+    tell_of_refusal(channel, fmt::format("it dialled, and was refused: {}", to_string(code)));
   channel.put(
       encode_refuse({.code = code, .revision = options_.revision, .text = std::string(to_string(code))}));
   channel.notes.deadline = std::min(channel.notes.deadline, in(kFarewellSeconds));
   channel.finish();
+}
+
+void Hub::tell_of_refusal(const Channel& channel, const std::string& text) {
+  const auto found = members_.find(channel.notes.member.value_or(options_.self));
+  // Of a member that is linked it is another process that was refused: no trouble of this one.
+  if (found != members_.end() && !found->second->link) return trouble(*found->second, text);
+  if (observer_ != nullptr) observer_->on_trouble(who(channel), text);
 }
 
 void Hub::welcome(Channel& channel, const Greeting& theirs) {

@@ -125,6 +125,7 @@ TEST_F(Hostile, OfAnotherFederationRunOrRevisionIsToldSo) {
   EXPECT_EQ(sites_[0].revision_seen(), 1u);
   EXPECT_EQ(refusal_of(sites_.key(2), newer), RefuseCode::newer_revision);
   EXPECT_EQ(sites_[0].revision_seen(), 7u);
+  EXPECT_NE(sites_.view(0, 2).trouble.find("newer_revision"), std::string::npos);
   for (const auto* reason : {"federation", "run", "number", "version", "older_revision", "newer_revision"})
     EXPECT_EQ(refused(reason), 1u) << reason;
   EXPECT_EQ(refusal_of(sites_.key(2), hello()), std::nullopt);  // all that was wrong with it
@@ -320,7 +321,8 @@ TEST_F(Hostile, AMemberThatNeverReadsIsDroppedOnceItsAnswersPileUp) {
 }
 
 TEST_F(Hostile, ASecondProcessWithTheSameIdentityIsRefusedAndToldSo) {
-  sites_.options.missed_heartbeats = 4;
+  sites_.options.heartbeat_seconds = 0.3;  // a first process that is late with one would be taken for dead
+  sites_.options.missed_heartbeats = 2;
   start();
   auto options = sites_.options_of(1);
   TlsNetwork second(options, sites_.key(1));
