@@ -10,7 +10,7 @@
 
 #include "dfrost/error.h"
 #include "report/document.h"
-#include "report/http_server.h"
+#include "base/http_server.h"
 #include "report/live_feed.h"
 
 namespace dfrost {

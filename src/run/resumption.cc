@@ -22,7 +22,7 @@ void refuse_existing_run(const fs::path& folder) {
       .at(folder.string());
 }
 
-void move_run_aside(const fs::path& folder, RunObserver& observer) {
+void move_run_aside(const fs::path& folder, RunNotes& observer) {
   if (!fs::exists(folder)) return;
   const FolderLock lock(folder);
   const fs::path plain = folder.has_filename() ? folder : folder.parent_path();  // a slash at the end
@@ -77,7 +77,7 @@ void remove_leftovers(const fs::path& folder) {
 }
 
 void require_nothing_to_lose(const fs::path& folder, const RunConfig& config, Precision precision,
-                             RunObserver& observer) {
+                             RunNotes& observer) {
   std::size_t recorded = 0;
   for (const auto& record : read_records(folder / "metrics.jsonl"))
     recorded = std::max(recorded, record.at("round").get<std::size_t>());

@@ -17,7 +17,7 @@ void refuse_existing_run(const std::filesystem::path& folder);
 
 // Renames the folder of an earlier run to NAME-old-1, or the first such name that is free, and says so.
 // Nothing where there is none; throws (failed_precondition) where a process writes into it.
-void move_run_aside(const std::filesystem::path& folder, RunObserver& observer);
+void move_run_aside(const std::filesystem::path& folder, RunNotes& observer);
 
 // Why a checkpoint is of another run: what the folder's config.toml says tells settings from files.
 Error other_run(const std::filesystem::path& folder, const RunConfig& config, Precision precision);
@@ -32,6 +32,6 @@ void remove_leftovers(const std::filesystem::path& folder);
 // (failed_precondition) unless they are of rounds that come before the first checkpoint of these very
 // settings, and will be computed again, which it says.
 void require_nothing_to_lose(const std::filesystem::path& folder, const RunConfig& config,
-                             Precision precision, RunObserver& observer);
+                             Precision precision, RunNotes& observer);
 
 }  // namespace dfrost

@@ -1,4 +1,4 @@
-#include "report/http_server.h"
+#include "base/http_server.h"
 
 #include <fmt/format.h>
 #include <netdb.h>
