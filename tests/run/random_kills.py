@@ -135,6 +135,8 @@ def kills(count):
             shutil.copytree(Path("runs", name), Path(tempfile.gettempdir(), "differs-" + name), dirs_exist_ok=True)
         shutil.rmtree(Path("runs", name))
         os.remove(name + ".toml")
+        if runs % 50 == 0:
+            print(f"so far {done} kills in {runs} runs, {differences} differences", flush=True)
     print(f"{done} kills in {runs} runs of {took:.2f} s: {differences} differences")
     sys.exit(differences != 0)
 
