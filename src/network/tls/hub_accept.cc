@@ -59,7 +59,7 @@ void Hub::admit(asio::ip::tcp::socket socket) {
   channel->notes.deadline = in(options_.limits.handshake_seconds);
   pending_.insert(channel);
   ++from_address_[address];
-  channel->start(tls_.accepting(channel->socket().native_handle()), options_.silence_seconds());
+  channel->start(tls_.accepting(channel->socket().native_handle()), tcp_patience());
 }
 
 bool Hub::is_crowded(const std::string& address) {
@@ -109,12 +109,19 @@ std::optional<RefuseCode> Hub::judge_link(const Channel& channel, const Greeting
 void Hub::refuse(Channel& channel, RefuseCode code) {
   count(to_string(code));
   channel.notes.refusal = to_string(code);
-  if (code != RefuseCode::tie && observer_ != nullptr)
-    observer_->on_trouble(who(channel), fmt::format("refused: {}", to_string(code)));
+  if (code != RefuseCode::tie)
+    tell_of_refusal(channel, fmt::format("it dialled, and was refused: {}", to_string(code)));
   channel.put(
       encode_refuse({.code = code, .revision = options_.revision, .text = std::string(to_string(code))}));
   channel.notes.deadline = std::min(channel.notes.deadline, in(kFarewellSeconds));
   channel.finish();
+}
+
+void Hub::tell_of_refusal(const Channel& channel, const std::string& text) {
+  const auto found = members_.find(channel.notes.member.value_or(options_.self));
+  // Of a member that is linked it is another process that was refused: no trouble of this one.
+  if (found != members_.end() && !found->second->link) return trouble(*found->second, text);
+  if (observer_ != nullptr) observer_->on_trouble(who(channel), text);
 }
 
 void Hub::welcome(Channel& channel, const Greeting& theirs) {

@@ -24,6 +24,13 @@ void Hub::dial(Member& member) {
   member.dial = channel;
   pending_.insert(channel);
   const auto [host, port] = parse_network_address(member.info.address);
+  std::error_code is_a_name;
+  const auto literal = asio::ip::make_address(host, is_a_name);
+  // Names are looked up one after another, and a server that does not answer would hold up all.
+  if (!is_a_name) {
+    const asio::ip::tcp::endpoint place(literal, port);
+    return connect(member, channel, asio::ip::tcp::resolver::results_type::create(place, host, ""));
+  }
   resolver_.async_resolve(
       host, std::to_string(port),
       [this, &member, channel](const std::error_code& error, asio::ip::tcp::resolver::results_type places) {
@@ -36,15 +43,14 @@ void Hub::dial(Member& member) {
 
 void Hub::connect(Member& member, const SharedChannel& channel,
                   const asio::ip::tcp::resolver::results_type& places) {
-  asio::async_connect(channel->socket(), places,
-                      [this, &member, channel](const std::error_code& error, const asio::ip::tcp::endpoint&) {
-                        if (!channel->is_open()) return;
-                        if (error)
-                          return channel->close(Ending::cut,
-                                                fmt::format("nobody answers there: {}", error.message()));
-                        channel->start(tls_.dialling(channel->socket().native_handle(), member.info.key),
-                                       options_.silence_seconds());
-                      });
+  asio::async_connect(
+      channel->socket(), places,
+      [this, &member, channel](const std::error_code& error, const asio::ip::tcp::endpoint&) {
+        if (!channel->is_open()) return;
+        if (error)
+          return channel->close(Ending::cut, fmt::format("nobody answers there: {}", error.message()));
+        channel->start(tls_.dialling(channel->socket().native_handle(), member.info.key), tcp_patience());
+      });
 }
 
 void Hub::dial_failed(Member& member, const std::string& text) {
@@ -92,8 +98,6 @@ void Hub::note_duplicate(Member& member) {
   if (!member.duplicate_since) member.duplicate_since = now;
   const double patience = options_.silence_seconds() + options_.heartbeat_seconds;
   if (now - *member.duplicate_since > std::chrono::duration<double>(patience)) board_.set_duplicate();
-  member.next_dial = in(options_.heartbeat_seconds * random_.uniform(0.5, 1));
-  member.failures = 0;
 }
 
 }  // namespace dfrost

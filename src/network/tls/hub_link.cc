@@ -28,11 +28,23 @@ std::string_view reason_of(Delivery delivery) {
   }
 }
 
-std::string explain(Ending ending, const std::string& text) {
+std::string_view reason_of(Ending ending) {
+  switch (ending) {
+    case Ending::no_certificate: return "no_certificate";
+    case Ending::unknown_key: return "unknown_key";
+    case Ending::not_tls: return "not_tls";
+    default: return "hung_up";
+  }
+}
+
+// Of an attempt to dial. A site that does not know our key says so only after we took the handshake for done,
+// and what it says may be lost.
+std::string explain(const Channel& channel, Ending ending, const std::string& text) {
   if (ending == Ending::unknown_key)
     return "who answers there has another key; compare its fingerprint with the federation file";
-  if (ending == Ending::not_tls && text.find("alert") != std::string::npos)
-    return fmt::format("it does not accept our key ({}); it may have an older federation file", text);
+  if (ending != Ending::asked && channel.notes.greeting)
+    return fmt::format("it does not let us in ({}); it may not have joined with a file that names our key",
+                       text);
   return text;
 }
 
@@ -115,16 +127,10 @@ void Hub::on_end(Channel& channel, Ending ending, const std::string& text) {
     unlink(*with, ending == Ending::closed ? "" : text);
   } else if (pending_.erase(self) > 0 && !channel.notes.dialled && channel.version() == 0) {
     if (--from_address_[channel.notes.address] == 0) from_address_.erase(channel.notes.address);
-    if (channel.notes.refusal.empty()) {
-      const std::string_view reason = ending == Ending::no_certificate ? "no_certificate"
-                                      : ending == Ending::unknown_key  ? "unknown_key"
-                                      : ending == Ending::not_tls      ? "not_tls"
-                                                                       : "hung_up";
-      if (ending != Ending::asked) count(reason);
-    }
+    if (channel.notes.refusal.empty() && ending != Ending::asked) count(reason_of(ending));
   } else if (channel.notes.dialled && member(*channel.notes.member).dial == self) {
     const bool refused = !channel.notes.refusal.empty();
-    dial_failed(member(*channel.notes.member), refused ? "" : explain(ending, text));
+    dial_failed(member(*channel.notes.member), refused ? "" : explain(channel, ending, text));
   }
   check_settled();
 }

@@ -100,7 +100,6 @@ class Prober final : public ChannelEvents {
       say("who answers there has another key than the federation file says",
           "compare the fingerprint of its key by phone: it may be another machine, or somebody in between");
     } else if (probe_.tls) {
-      probe_.tls = ending != Ending::not_tls;
       say(fmt::format("it does not let us in: {}", text),
           "it may not have joined with a federation file that names our key");
     } else {

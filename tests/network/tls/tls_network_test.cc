@@ -323,6 +323,7 @@ TEST(TlsNetwork, SaysWhyAProbeFailed) {
   EXPECT_FALSE(other.tls);
   EXPECT_NE(other.trouble.find("another key"), std::string::npos) << other.trouble;
   const auto unknown = probe_member(sites.options_of(1), stranger, 0, 20);
+  EXPECT_TRUE(unknown.tls);
   EXPECT_FALSE(unknown.welcomed);
   EXPECT_NE(unknown.trouble.find("does not let us in"), std::string::npos) << unknown.trouble;
   const auto port = sites.port(0);
