@@ -21,6 +21,7 @@
 #include "peer/arrivals.h"
 #include "peer/pictures.h"
 #include "peer/roster.h"
+#include "peer/sent_letters.h"
 #include "peer/site_node.h"
 #include "records/savepoint_file.h"
 #include "run/federation_parts.h"
@@ -103,6 +104,7 @@ struct Resident {
   Site site;
   std::map<std::uint64_t, RoundArrivals> rounds = {};
   Savepoint end = {};
+  std::uint64_t spoken = 0;  // the last round of which others may have letters
   std::shared_ptr<const SitePictures> pictures = {};
   std::unique_ptr<CorpusSamples> pool = {};
   std::unique_ptr<SampleSubset> samples = {};
@@ -118,6 +120,7 @@ Resident read_site(const fs::path& folder) {
                 "'dfrost peer start' runs it")
         .at(folder.string());
   resident.end = std::move(*found.checkpoint);
+  resident.spoken = last_spoken_round(run / "letters");
   // A round that was under way when the process ended is no part of it.
   for (auto& arrivals : read_arrivals(run / kArrivalsFile))
     if (arrivals.round <= resident.end.round) resident.rounds[arrivals.round] = std::move(arrivals);
@@ -207,12 +210,17 @@ void Replayer::adopt(std::size_t who, const RoundPlan& plan, ClientId whose) {
 // Those who took part, side by side; then those who listened.
 void Replayer::do_round(std::uint64_t round) {
   const auto plan = roster_.plan(round);
+  const RoundArrivals nothing{.round = round};
   mail_.clear();
   std::vector<std::size_t> part;
   std::vector<std::pair<std::size_t, ClientId>> listeners;
+  std::vector<std::size_t> unfinished;
   for (std::size_t i = 0; i < residents_.size(); ++i) {
     const auto found = residents_[i].rounds.find(round);
-    if (found == residents_[i].rounds.end()) continue;
+    if (found == residents_[i].rounds.end()) {
+      if (residents_[i].spoken == round && residents_[i].end.round + 1 == round) unfinished.push_back(i);
+      continue;
+    }
     if (found->second.adopted) listeners.emplace_back(i, *found->second.adopted);
     if (found->second.phases.empty()) continue;
     residents_[i].exchange->expect(found->second);
@@ -224,7 +232,13 @@ void Replayer::do_round(std::uint64_t round) {
     nodes.push_back(std::move(nodes_[i]));
     equipment.push_back({residents_[i].samples.get(), residents_[i].exchange.get()});
   }
-  if (!part.empty())
+  // Of a round that a site has begun and not finished, others have its letters; its own state is that before.
+  for (const std::size_t i : unfinished) {
+    nodes.push_back(nodes_[i]);
+    equipment.push_back({residents_[i].samples.get(), residents_[i].exchange.get()});
+    residents_[i].exchange->expect(nothing);
+  }
+  if (!nodes.empty())
     run_round(method_, plan, run_id_, {nodes, equipment, threads_, workspaces_}, no_patience, {});
   for (std::size_t i = 0; i < part.size(); ++i) nodes_[part[i]] = std::move(nodes[i]);
   for (const auto& [who, whose] : listeners) adopt(who, plan, whose);

@@ -225,5 +225,18 @@ TEST(Mailbox, TakesMessagesFromManyThreadsWhileItsOwnerReceives) {
             (ExchangeCounts{.received_messages = 6 * kRounds, .received_bytes = 12 * kRounds}));
 }
 
+TEST(Mailbox, SaysBeforeAMessageComesWhetherItWouldBeKept) {
+  Mailbox mailbox(3, {.rounds_ahead = 1});
+  mailbox.begin({5, 0});
+  EXPECT_EQ(mailbox.announce(1, {5, 0}), Delivery::kept);
+  EXPECT_EQ(mailbox.announce(1, {5, 0}), Delivery::kept);  // it has not come yet
+  EXPECT_EQ(mailbox.deliver(1, {5, 0}, letter_of(3)), Delivery::kept);
+  EXPECT_EQ(mailbox.announce(1, {5, 0}), Delivery::repeated);
+  EXPECT_EQ(mailbox.announce(1, {4, 0}), Delivery::late);
+  EXPECT_EQ(mailbox.announce(1, {7, 0}), Delivery::early);
+  EXPECT_EQ(mailbox.announce(9, {5, 0}), Delivery::unexpected);
+  EXPECT_EQ(mailbox.counts(), (ExchangeCounts{.late = 1, .early = 1, .repeated = 1, .unexpected = 1}));
+}
+
 }  // namespace
 }  // namespace dfrost

@@ -44,19 +44,6 @@ TEST(Peer, HasTheSimulatorsBytesWithOptimalTransport) {
   expect_the_simulators_bytes(experiment, eight(experiment, "dfrost"));
 }
 
-TEST(Peer, HasTheSimulatorsBytesWithDifferentBudgetsOnRedrawnGraphs) {
-  const SmallExperiment experiment;
-  auto config = eight(experiment, "dfrost");
-  config.network.topology = {.kind = TopologyKind::regular, .degree = 3};
-  config.prompts.counts = {2, 4, 3};
-  expect_the_simulators_bytes(experiment, config);
-}
-
-TEST(Peer, HasTheSimulatorsBytesWithD2AndItsMemory) {
-  const SmallExperiment experiment;
-  expect_the_simulators_bytes(experiment, eight(experiment, "d2"));
-}
-
 TEST(Peer, HasTheSimulatorsBytesWhereSomeSitOutAndLinksFail) {
   const SmallExperiment experiment;
   auto config = eight(experiment, "dfedavgm");

@@ -95,6 +95,8 @@ class Hub final : public ChannelEvents {
   void end_pending(Time now);
   std::string who(const Channel& channel) const;
   Time in(double seconds) const;
+  // TCP's own limit is only a second line: what we notice ourselves, we can count and explain.
+  double tcp_patience() const { return 1.5 * options_.silence_seconds(); }
   void stop();
 
   // hub_accept.cc

@@ -59,7 +59,7 @@ void Hub::admit(asio::ip::tcp::socket socket) {
   channel->notes.deadline = in(options_.limits.handshake_seconds);
   pending_.insert(channel);
   ++from_address_[address];
-  channel->start(tls_.accepting(channel->socket().native_handle()), options_.silence_seconds());
+  channel->start(tls_.accepting(channel->socket().native_handle()), tcp_patience());
 }
 
 bool Hub::is_crowded(const std::string& address) {

@@ -43,15 +43,14 @@ void Hub::dial(Member& member) {
 
 void Hub::connect(Member& member, const SharedChannel& channel,
                   const asio::ip::tcp::resolver::results_type& places) {
-  asio::async_connect(channel->socket(), places,
-                      [this, &member, channel](const std::error_code& error, const asio::ip::tcp::endpoint&) {
-                        if (!channel->is_open()) return;
-                        if (error)
-                          return channel->close(Ending::cut,
-                                                fmt::format("nobody answers there: {}", error.message()));
-                        channel->start(tls_.dialling(channel->socket().native_handle(), member.info.key),
-                                       options_.silence_seconds());
-                      });
+  asio::async_connect(
+      channel->socket(), places,
+      [this, &member, channel](const std::error_code& error, const asio::ip::tcp::endpoint&) {
+        if (!channel->is_open()) return;
+        if (error)
+          return channel->close(Ending::cut, fmt::format("nobody answers there: {}", error.message()));
+        channel->start(tls_.dialling(channel->socket().native_handle(), member.info.key), tcp_patience());
+      });
 }
 
 void Hub::dial_failed(Member& member, const std::string& text) {

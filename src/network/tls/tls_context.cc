@@ -42,6 +42,8 @@ void use_tls13_only(SSL_CTX* context) {
   SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
   SSL_CTX_set_num_tickets(context, 0);
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_read_ahead(context, 1);
+  SSL_CTX_set_default_read_buffer_len(context, kReadAheadBytes);
 }
 
 OwnedCertificate make_certificate(const PrivateKey& key) {
@@ -76,8 +78,6 @@ TlsContext::TlsContext(const PrivateKey& key, std::set<KeyFingerprint> members)
   SSL_CTX_set_cert_verify_callback(context, verify, this);
   SSL_CTX_set_max_cert_list(context, kMostCertificateBytes);
   SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-  SSL_CTX_set_read_ahead(context, 1);
-  SSL_CTX_set_default_read_buffer_len(context, kReadAheadBytes);
 }
 
 // Instead of OpenSSL's whole walk from certificate to certificate: the public key decides. That its holder is
