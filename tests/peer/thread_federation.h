@@ -119,7 +119,9 @@ class ThreadFederation {
                             run_folder(u)};
       peers.push_back(std::make_unique<PeerRun>(parts, PeerOptions{}, observers[u]));
     }
-    InProcessNetwork network(members, peers.front()->mailbox());
+    auto mailbox = peers.front()->mailbox();
+    mailbox.admits = {};  // whom it admits is the first one's alone
+    InProcessNetwork network(members, mailbox);
     std::vector<std::exception_ptr> failures(members);
     std::vector<std::thread> threads;
     for (ClientId u = 0; u < members; ++u)

@@ -23,14 +23,20 @@ RoundRecord full_record() {
   record.train_loss = record.merge_error = record.off_index_mass = 0.5;
   record.graph.emplace();
   record.theory.emplace();
+  record.class_mass.emplace();
   record.evaluation.emplace();
   record.evaluation->domains = record.evaluation->network_domains = {{"mnist", 0.5, 0.25}};
   return record;
 }
 
 // What a line holds besides figures: all of it lists, maps, or what the line is.
-const std::set<std::string> kNoFigures = {
-    "schema", "round", "graph", "evaluation.clients", "evaluation.domains", "evaluation.network_domains"};
+const std::set<std::string> kNoFigures = {"schema",
+                                          "round",
+                                          "graph",
+                                          "class_mass.total",
+                                          "evaluation.clients",
+                                          "evaluation.domains",
+                                          "evaluation.network_domains"};
 
 // The names of a line's fields, objects taken apart unless they are no figures.
 void collect_names(const Json& json, const std::string& prefix, std::vector<std::string>& names) {

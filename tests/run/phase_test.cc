@@ -136,14 +136,16 @@ TEST(MailboxRules, KeepNoMessageThatNoNeighbourOfTheRoundWouldSend) {
     EXPECT_TRUE(received.arrived());
 }
 
-// A round of D-FROST in which neighbours bring poison, once: values as large as may be believed.
+// Neighbours bring poison in the first round, values as large as may be believed; in the second, training
+// diverges.
 class Poisoned final : public Phase {
  public:
-  explicit Poisoned(const RunConfig& config) : update_(config.train, config.merge, config.run.seed) {}
+  explicit Poisoned(const RunConfig& config)
+      : update_(config.train, config.merge, config.run.seed), leap_(leaping(config)) {}
   std::string_view work_stage() const override { return "train"; }
   std::string_view absorb_stage() const override { return "merge"; }
   void work(Node& node, const RoundPlan& plan, Workplace place, NodeReport& report) const override {
-    update_.work(node, plan, place, report);
+    (plan.round == 2 ? leap_ : update_).work(node, plan, place, report);
   }
   std::vector<Letter> letters(const Node& node, const RoundPlan& plan) const override {
     sent[plan.round][node.id] = node.state.values;
@@ -165,14 +167,20 @@ class Poisoned final : public Phase {
   mutable std::map<std::uint64_t, std::map<ClientId, std::vector<float>>> sent;
 
  private:
+  // No state survives a step of this length.
+  static UpdatePhase leaping(RunConfig config) {
+    config.train.optimizer.learning_rate = 1e38;
+    return {config.train, config.merge, config.run.seed};
+  }
+
   UpdatePhase update_;
+  UpdatePhase leap_;
 };
 
 TEST(Simulation, AClientThatDivergesGoesBackToWhatItHadBeforeItsLastMerge) {
   auto config = test::small_config();
   config.merge.kind = MergeKind::average;
-  config.train.optimizer = {.kind = OptimizerKind::sgd, .learning_rate = 30, .momentum = 0.99};
-  config.train.epochs = 5;
+  config.train.optimizer = {.kind = OptimizerKind::sgd, .learning_rate = 0.01};
   const auto make = [&](const Poisoned*& phase) {
     Method method = make_method(config);
     auto poisoned = std::make_unique<Poisoned>(config);

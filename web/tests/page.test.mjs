@@ -293,6 +293,7 @@ test("a section that cannot be drawn leaves the others alone", async () => {
 
 test("a site's page shows the federation as the site sees it, and no figures of the whole network", async () => {
   const data = oneRun();
+  /** @param {number} number @param {string} name @param {object} more */
   const member = (number, name, more) => ({ number, name, linked: true, alive: true, neighbour: true, awaited: false, round: 7, stage: "train", ...more });
   data.runs[0].peer = {
     name: "clinic-a", number: 0, federation: "five", rounds: 40, round: 7, stage: "exchange", waiting_for: "clinic-b", ended: "",
