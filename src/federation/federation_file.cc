@@ -166,7 +166,6 @@ Federation parse_federation_body(std::string_view body, std::vector<std::byte> s
   if (federation.revision != federation.history.size() + 1 ||
       !std::ranges::all_of(federation.history, is_hash))
     malformed("its revision and the hashes of those before it do not agree");
-  refuse_deep_toml(federation.experiment);
   federation.founder_key = std::move(signer);
   return federation;
 }

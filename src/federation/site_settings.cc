@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backbone/backbone_names.h"
+#include "base/nesting.h"
 #include "base/quote.h"
 #include "base/suggest.h"
 #include "config/key.h"
@@ -129,6 +130,8 @@ std::string toml_value(const SiteKey& key, const SiteSettings& settings) {
 }
 
 SiteSettings parse_site_settings(std::string_view text, const std::string& place, const fs::path& folder) {
+  if (const auto line = line_nested_too_deep(text, NestedText::toml))
+    throw settings_error("it nests too deep").at(fmt::format("{}, line {}", place, *line));
   toml::table table;
   try {
     table = toml::parse(text, std::string_view(place));

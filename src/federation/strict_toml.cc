@@ -3,21 +3,14 @@
 #include <fmt/format.h>
 
 #include "base/malformed.h"
+#include "base/nesting.h"
 #include "base/quote.h"
 
 namespace dfrost {
 
-void refuse_deep_toml(std::string_view text) {
-  constexpr std::size_t kMostDots = 100;
-  std::size_t dots = 0;
-  for (const char c : text) {
-    if (c == '\n') dots = 0;
-    if (c == '.' && ++dots > kMostDots) malformed(fmt::format("a line has more than {} dots", kMostDots));
-  }
-}
-
 toml::table parse_strict_toml(std::string_view text) {
-  refuse_deep_toml(text);
+  if (const auto line = line_nested_too_deep(text, NestedText::toml))
+    malformed(fmt::format("line {} nests too deep", *line));
   try {
     return toml::parse(text);
   } catch (const toml::parse_error& error) {

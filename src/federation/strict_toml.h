@@ -14,10 +14,6 @@
 
 namespace dfrost {
 
-// Throws where a line has so many dots that it could nest tables until the stack ends; the parser itself
-// bounds the depth of values.
-void refuse_deep_toml(std::string_view text);
-
 toml::table parse_strict_toml(std::string_view text);
 
 // The values of one table, each asked for once; done() refuses what nobody asked for.

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "dfrost/error.h"
 
 namespace dfrost {
@@ -36,7 +37,8 @@ void send_file(const fs::path& path, std::uint64_t round, Exchange& exchange) {
   const std::string text = read_text_file(path, std::size_t{1} << 31);
   const auto line = text.find('\n');
   if (line == std::string::npos) return;
-  const auto list = nlohmann::json::parse(text.substr(0, line));
+  const auto list = parse_own_json(std::string_view(text).substr(0, line));
+  if (list.is_discarded()) return;
   std::size_t at = line + 1;
   for (const auto& one : list) {
     const auto size = one.at("bytes").get<std::size_t>();

@@ -104,7 +104,8 @@ def headers_have_pragma_once_and_say_what_they_are():
 
 # Whoever parses counts how deep the text nests beforehand: base/nesting.h.
 PARSERS = {r"[jJ]son::(sax_)?parse\(": {"src/base/json.cc", "src/base/safetensors_header.cc"},
-           r"toml::parse\(": {"src/config/toml_file.cc", "src/report/settings.cc"}}
+           r"toml::parse\(": {"src/config/toml_file.cc", "src/report/settings.cc",
+                             "src/federation/strict_toml.cc", "src/federation/site_settings.cc"}}
 
 
 def texts_from_outside_are_parsed_where_their_nesting_is_bounded():

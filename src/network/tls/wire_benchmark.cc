@@ -161,9 +161,13 @@ double wire_copy(const WireBenchmarkOptions& options) {
   });
   const auto message = std::make_shared<const std::vector<std::byte>>(options.message_bytes, std::byte{1});
   Stopwatch watch;
-  for (std::uint64_t round = 1; !over; ++round) {
+  const auto send = [&](std::uint64_t round) {
     pair[0].begin({round, 0});
     pair[0].send(1, message);
+  };
+  std::uint64_t round = 1;
+  for (; !over; ++round) {
+    send(round);
     // As far ahead as a neighbour may be; the first alone, so that none is there before the clock starts.
     const std::uint64_t ahead = round == 1 ? 1 : Pair::kAhead;
     for (auto seen = arrived.load(); !over && round >= seen + ahead; seen = arrived.load())
@@ -171,6 +175,7 @@ double wire_copy(const WireBenchmarkOptions& options) {
     if (round == 1) watch = Stopwatch();
     if (watch.seconds() > options.seconds) over = true;
   }
+  send(round);  // the reader may wait for one more already
   reader.join();
   return bytes_per_second;
 }
