@@ -79,8 +79,7 @@ void check_prompts_fit(const RunConfig& config) {
     least_held = u == 0 ? held : std::min(least_held, held);
     most_held = u == 0 ? held : std::max(most_held, held);
   }
-  const bool averages =
-      config.method.cooperation == Cooperation::peers && traits_of(config.merge.kind).needs_equal_sizes;
+  const bool averages = config.method.exchanges() && traits_of(config.merge.kind).needs_equal_sizes;
   if (averages && least_held != most_held) {
     refuse(
         "prompts.counts",
@@ -110,6 +109,22 @@ void check_single_step(const RunConfig& config) {
   require(train.max_steps == 0, "train.max_steps");
 }
 
+// Clients of a server train what it hands out: a round is its own, and so is the number of prompts.
+void check_server(const RunConfig& config) {
+  if (config.method.cooperation != Cooperation::server) return;
+  if (config.method.round != RoundKind::update) {
+    refuse(
+        "method.round",
+        fmt::format("a round of kind '{}' mixes the states of neighbours, and clients of a server have none",
+                    to_string(config.method.round)),
+        "use method.round 'update', or method.cooperation 'peers'");
+  }
+  if (!config.prompts.counts.empty()) {
+    refuse("prompts.counts", "all clients of a server hold the prompts that it hands out",
+           "leave prompts.counts empty, or use method.cooperation 'peers'");
+  }
+}
+
 void check_merge(const MergeSection& merge) {
   try {
     merge.validate();
@@ -126,6 +141,7 @@ std::string_view to_string(Cooperation cooperation) {
     case Cooperation::peers: return "peers";
     case Cooperation::none: return "none";
     case Cooperation::central: return "central";
+    case Cooperation::server: return "server";
   }
   return "unknown";
 }
@@ -155,6 +171,7 @@ void RunConfig::validate() const {
   if (backbone.path.empty()) refuse("backbone.path", "no checkpoint is named");
   train.validate();
   check_single_step(*this);
+  check_server(*this);
   check_prompts_fit(*this);
   check_merge(merge);
   if (const auto known = clients()) validate_network(*known);
@@ -168,9 +185,8 @@ void RunConfig::validate_data() const {
 }
 
 void RunConfig::validate_network(std::size_t clients_in_all) const {
-  if (method.cooperation != Cooperation::peers) return;
-  network.topology.validate(clients_in_all);
-  network.faults.validate(clients_in_all);
+  if (method.cooperation == Cooperation::peers) network.topology.validate(clients_in_all);
+  if (method.exchanges()) network.faults.validate(clients_in_all);
 }
 
 std::optional<std::size_t> RunConfig::clients() const {

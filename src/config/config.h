@@ -61,6 +61,7 @@ enum class Cooperation {
   peers,    // clients send their state to their neighbours and merge what they receive
   none,     // every client is alone: the lower bound
   central,  // one client holds the data of all: the upper bound
+  server,   // clients around a server, which hands its state out and merges what they make of it
 };
 std::string_view to_string(Cooperation cooperation);
 
@@ -77,6 +78,9 @@ struct MethodSection {
   RoundKind round = RoundKind::update;
   GradientImages gradient = GradientImages::all;  // dgd and d2
   Cooperation cooperation = Cooperation::peers;
+
+  // Whether anybody sends anything.
+  bool exchanges() const { return cooperation == Cooperation::peers || cooperation == Cooperation::server; }
 };
 
 struct PromptsSection : PromptOptions {

@@ -59,6 +59,12 @@ std::vector<MethodPreset> make_methods() {
   methods.push_back({"central", "central training",
                      "trains as D-FROST does, on one client that has all pictures", adam, kSet, MergeKind::ot,
                      RoundKind::update, Cooperation::central});
+  methods.push_back({"fedavg-pt", "FedAvg-PT",
+                     "a server; Adam for five epochs; prompts and heads averaged, weighted by pictures", adam,
+                     kSet, MergeKind::average, RoundKind::update, Cooperation::server});
+  methods.push_back({"fedprompt", "FedPrompt",
+                     "a server; Adam for five epochs; prompts alone travel, each client keeps its head", adam,
+                     kSet, MergeKind::average, RoundKind::update, Cooperation::server, HeadMerge::own});
   return methods;
 }
 
@@ -81,6 +87,7 @@ void apply_method(RunConfig& config, std::string_view name) {
   config.train = method.train;
   static_cast<PromptOptions&>(config.prompts) = method.prompts;
   config.merge.kind = method.merge;
+  config.merge.head = method.head_merge;
 }
 
 }  // namespace dfrost

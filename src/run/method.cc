@@ -1,6 +1,7 @@
 #include "run/method.h"
 
 #include "run/gradient_phases.h"
+#include "run/server_phases.h"
 #include "run/update_phase.h"
 
 namespace dfrost {
@@ -26,14 +27,28 @@ void add_d2(const RunConfig& config, Method& method) {
         "keeps it");
 }
 
+Gathering gathering_of(Cooperation cooperation) {
+  switch (cooperation) {
+    case Cooperation::peers: return Gathering::peers;
+    case Cooperation::server: return Gathering::star;
+    case Cooperation::none:
+    case Cooperation::central: break;
+  }
+  return Gathering::nobody;
+}
+
 }  // namespace
 
 Method make_method(const RunConfig& config) {
-  const bool alone = config.method.cooperation != Cooperation::peers;
   Method method;
-  method.network = {.gathering = alone ? Gathering::nobody : Gathering::peers,
+  method.network = {.gathering = gathering_of(config.method.cooperation),
                     .topology = config.network.topology,
                     .faults = config.network.faults};
+  if (config.method.cooperation == Cooperation::server) {
+    method.phases.push_back(std::make_unique<HandOutPhase>(config.merge));
+    method.phases.push_back(std::make_unique<CollectPhase>(config.train, config.merge, config.run.seed));
+    return method;
+  }
   switch (config.method.round) {
     case RoundKind::update:
       method.phases.push_back(std::make_unique<UpdatePhase>(config.train, config.merge, config.run.seed));

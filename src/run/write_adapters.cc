@@ -30,7 +30,8 @@ void write_adapters(const std::filesystem::path& folder, const Simulation& feder
     card.adapter = node.adapter;
     write_adapter(folder / (name + ".safetensors"), card, node.state);
   };
-  for (const auto& client : federation.clients()) write(fmt::format("client-{:03}", client.id), client);
+  for (const auto& client : federation.clients())
+    write(fmt::format("client-{:03}", client.id), federation.model_of(client));
   write("network", federation.network_model());
   write_file_atomically(folder / "card.json", dump_json(to_json(card), 2) + "\n");
 }
