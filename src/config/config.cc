@@ -69,9 +69,39 @@ void check_choice(const PromptOptions& own, const PromptOptions& usual) {
          "keep prompts.count and every number of prompts.counts below prompts.pool");
 }
 
+// What a pool that changes its size cannot be combined with.
+void check_growing_pool(const RunConfig& config) {
+  const auto kind = config.merge.pool.kind;
+  if (config.method.round != RoundKind::update) {
+    refuse(
+        "merge.pool",
+        fmt::format("a round of kind '{}' takes a step from the same prompts that it mixes, and '{}' leaves "
+                    "others",
+                    to_string(config.method.round), to_string(kind)),
+        "use method.round 'update'");
+  }
+  if (config.prompts.keys == PoolKeys::separate) {
+    refuse("prompts.keys", fmt::format("in a pool by '{}' a prompt is its own key", to_string(kind)),
+           "use prompts.keys 'prompts'");
+  }
+  if (!config.prompts.counts.empty()) {
+    refuse("prompts.counts", "pools that grow have no number of prompts of their own to be given",
+           "leave prompts.counts empty");
+  }
+  if (kind == PoolMerge::pass_on && config.method.cooperation == Cooperation::server) {
+    refuse("merge.pool", "prompts are passed on between neighbours, and clients of a server have none",
+           "use method.cooperation 'peers', or merge.pool 'pfpt'");
+  }
+  if (config.merge.pool.limit != 0 && config.merge.pool.limit < config.prompts.held()) {
+    refuse("merge.pool_limit", fmt::format("a pool of {} prompts at most cannot begin with {}",
+                                           config.merge.pool.limit, config.prompts.held()));
+  }
+}
+
 void check_prompts_fit(const RunConfig& config) {
   const auto& prompts = config.prompts;
   prompts.validate();
+  if (config.pool_grows()) return check_growing_pool(config);
   std::size_t least_held = prompts.held(), most_held = prompts.held();
   for (std::size_t u = 0; u < prompts.counts.size(); ++u) {
     check_choice(config.prompts_of(u), prompts);
@@ -159,6 +189,19 @@ std::string_view to_string(SenderWeights weights) {
   return weights == SenderWeights::equal ? "equal" : "mixing";
 }
 
+std::string_view to_string(PoolMerge merge) {
+  switch (merge) {
+    case PoolMerge::fixed: return "fixed";
+    case PoolMerge::pfpt: return "pfpt";
+    case PoolMerge::pass_on: return "pass-on";
+  }
+  return "unknown";
+}
+
+std::string_view to_string(PoolOverflow overflow) {
+  return overflow == PoolOverflow::drop ? "drop" : "error";
+}
+
 std::string_view to_string(HeadMerge merge) { return merge == HeadMerge::average ? "average" : "own"; }
 
 void RunConfig::validate() const {
@@ -195,8 +238,14 @@ std::optional<std::size_t> RunConfig::clients() const {
   return data.domains.size() * partition.clients_per_domain;
 }
 
+PromptOptions RunConfig::usual_prompts() const {
+  PromptOptions usual = prompts;
+  usual.grows = pool_grows();
+  return usual;
+}
+
 PromptOptions RunConfig::prompts_of(std::size_t client) const {
-  PromptOptions own = prompts;
+  PromptOptions own = usual_prompts();
   if (!prompts.counts.empty()) own.count = prompts.counts[client % prompts.counts.size()];
   return own;
 }

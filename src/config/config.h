@@ -102,9 +102,32 @@ enum class HeadMerge {
 };
 std::string_view to_string(HeadMerge merge);
 
+// What becomes of prompt sets whose number of prompts is not fixed.
+enum class PoolMerge {
+  fixed,    // it is: merge.kind makes as many as there were
+  pfpt,     // PFPT's probabilistic aggregation decides how many there are (Weng et al. 2024)
+  pass_on,  // prompts of others are kept as they are beside the client's own, newest first, and passed on
+};
+std::string_view to_string(PoolMerge merge);
+
+enum class PoolOverflow {
+  drop,   // those of least use, or the oldest
+  error,  // the run stops
+};
+std::string_view to_string(PoolOverflow overflow);
+
+struct PoolMergeOptions {
+  PoolMerge kind = PoolMerge::fixed;
+  std::size_t limit = 0;  // prompts in a pool, at most; 0: as many as there come
+  PoolOverflow overflow = PoolOverflow::drop;
+  std::size_t passes = 50;  // pfpt: over all senders
+  double rate = 1e-3;       // pfpt: of its Adam
+};
+
 struct MergeSection : MergeOptions {
   SenderWeights weights = SenderWeights::equal;
   HeadMerge head = HeadMerge::average;
+  PoolMergeOptions pool = {};
 };
 
 struct DiagnosticsSection {
@@ -136,6 +159,10 @@ struct RunConfig {
 
   // How many clients there are; nothing where a partition file has yet to say it.
   std::optional<std::size_t> clients() const;
+  // Whether the number of a client's prompts changes from round to round.
+  bool pool_grows() const { return method.exchanges() && merge.pool.kind != PoolMerge::fixed; }
+  // What a client without a number of its own holds.
+  PromptOptions usual_prompts() const;
   // What client u holds: its own number of prompts.
   PromptOptions prompts_of(std::size_t client) const;
   // [data] with the run's seed and the data folder filled in.

@@ -1,6 +1,7 @@
 #include "run/method.h"
 
 #include "run/gradient_phases.h"
+#include "run/pool_phase.h"
 #include "run/server_phases.h"
 #include "run/update_phase.h"
 
@@ -27,6 +28,13 @@ void add_d2(const RunConfig& config, Method& method) {
         "keeps it");
 }
 
+void add_update(const RunConfig& config, Method& method) {
+  if (config.pool_grows())
+    method.phases.push_back(std::make_unique<PoolPhase>(config.train, config.merge, config.run.seed));
+  else
+    method.phases.push_back(std::make_unique<UpdatePhase>(config.train, config.merge, config.run.seed));
+}
+
 Gathering gathering_of(Cooperation cooperation) {
   switch (cooperation) {
     case Cooperation::peers: return Gathering::peers;
@@ -50,9 +58,7 @@ Method make_method(const RunConfig& config) {
     return method;
   }
   switch (config.method.round) {
-    case RoundKind::update:
-      method.phases.push_back(std::make_unique<UpdatePhase>(config.train, config.merge, config.run.seed));
-      break;
+    case RoundKind::update: add_update(config, method); break;
     case RoundKind::dgd: method.phases.push_back(gradient_phase<DgdPhase>(config)); break;
     case RoundKind::d2: add_d2(config, method); break;
   }

@@ -6,6 +6,7 @@
 #include "dfrost/measure.h"
 #include "merge/merge_kinds.h"
 #include "run/average_part.h"
+#include "run/pool_growth.h"
 #include "run/pool_keys.h"
 
 namespace dfrost {
@@ -133,7 +134,9 @@ void HandOutPhase::absorb(Node& node, const Inbox& inbox, const RoundPlan&, Node
 
 void CollectPhase::work(Node& node, const RoundPlan& plan, Workplace place, NodeReport& report) const {
   if (node.role == NodeRole::server || !node.draft.contains(kServed)) return;
+  const PromptsInUse in_use(place.workspace);
   update_.work(node, plan, place, report);
+  in_use.note(node, merge_.pool.kind);
   const std::size_t pictures = place.samples == nullptr ? 0 : place.samples->size();
   node.draft[std::string(kPictures)] = {{1}, {static_cast<float>(pictures)}};
 }
@@ -142,6 +145,12 @@ std::vector<Letter> CollectPhase::letters(const Node& node, const RoundPlan& pla
   const auto pictures = node.draft.find(kPictures);
   if (pictures == node.draft.end()) return {};
   auto tensors = shared_tensors(node, merge_);
+  const auto prompts = prompts_to_send(node);
+  for (auto& tensor : tensors)
+    if (tensor.name == kPromptPart)
+      tensor = {tensor.name,
+                {prompts.rows(), prompts.cols()},
+                std::span(prompts.data(), prompts.rows() * prompts.cols())};
   tensors.push_back({pictures->first, pictures->second.shape, pictures->second.values});
   return {{linked_to(node, plan), std::move(tensors)}};
 }
@@ -154,8 +163,17 @@ std::vector<TensorPattern> CollectPhase::expected(const Node& node) const {
 
 void CollectPhase::absorb(Node& node, const Inbox& inbox, const RoundPlan& plan, NodeReport& report) const {
   if (node.role == NodeRole::client || inbox.messages.empty()) return;
-  report.merge = merge_collected(node, inbox, picture_weights(inbox), merge_,
-                                 RandomStream(seed_, "merge", node.id, plan.round).next());
+  const auto weights = picture_weights(inbox);
+  const auto seed = RandomStream(seed_, "merge", node.id, plan.round).next();
+  if (merge_.pool.kind == PoolMerge::fixed) {
+    report.merge = merge_collected(node, inbox, weights, merge_, seed);
+    return;
+  }
+  report.merge = grow_pool(node, part_of_senders(inbox, kPromptPart), merge_.pool, seed);
+  for (const auto& part : node.state.layout.parts())
+    if (part.name != kPromptPart && is_shared(part.name, merge_))
+      average_part(part.name, inbox.messages, weights, 0,
+                   std::span(node.state.values).subspan(part.offset, part.size));
 }
 
 }  // namespace dfrost

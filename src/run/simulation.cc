@@ -113,7 +113,7 @@ Simulation::Simulation(const RunConfig& config, Method method, const Backbone& b
     nodes_.back().role = is_client ? NodeRole::client : NodeRole::server;
     equipment_.push_back({is_client ? &samples_.back() : nullptr, &exchanges_.exchange_of(id)});
   }
-  network_model_ = make_node(config, geometry, corpus_.classes(), 0, config.prompts);
+  network_model_ = make_node(config, geometry, corpus_.classes(), 0, config.usual_prompts());
   workspaces_.reserve(threads_.size());
   for (std::size_t t = 0; t < threads_.size(); ++t) workspaces_.emplace_back(backbone);
 }
@@ -205,6 +205,7 @@ void Simulation::measure_around_server(RoundRecord& record) {
   record.consensus_error = record.consensus_error_total / static_cast<double>(distances.size());
   average_all_but_prompts(clients(), network_model_.state);
   network_model_ = model_of(network_model_);
+  record.prompts_per_client = static_cast<double>(server.state.prompts().rows());
 }
 
 // Around a server from which everything comes, all clients are scored by the same model.
@@ -218,6 +219,9 @@ void Simulation::measure(RoundRecord& record) {
   if (has_server()) return measure_around_server(record);
   std::vector<MatrixView<const float>> prompts;
   for (const auto& client : clients()) prompts.push_back(client.state.prompts());
+  std::size_t held = 0;
+  for (const auto& own : prompts) held += own.rows();
+  record.prompts_per_client = static_cast<double>(held) / static_cast<double>(prompts.size());
   auto& model = network_model_.state;
   const auto consensus = consensus_error(
       prompts, {.prompts = model.prompts().rows(), .seed = config_.run.seed, .threads = threads_.size()});
