@@ -108,10 +108,11 @@ class ConvitEncoder {
   void backward(MatrixView<const float> d_features, MatrixView<float> d_prompts, ConvitTape& tape) const {
     assert(training_ && tape.blocks.size() == blocks_.size());
     tail_.backward(d_features, tape.x, tape.tail);
-    for (std::size_t i = blocks_.size(); i-- > 0;) backward_block(i, tape.blocks[i], tape);
-    for (std::size_t r = 0; r < d_prompts.rows(); ++r) {
-      const std::size_t image = r / tape.prompts, prompt = r % tape.prompts;
-      std::ranges::copy(tape.x.row(image * tape.shape.tokens + prompt), d_prompts.row(r).begin());
+    for (std::size_t i = blocks_.size(); i-- > 0;) {
+      backward_to_qkv(i, tape.blocks[i], tape);
+      if (i == 0) return backward_to_prompts(tape.blocks[i], d_prompts, tape);
+      Ops::product(tape.d_qkv, blocks_[i].qkv.backward, {}, tape.wide);
+      Ops::normalize_backward(tape.wide, tape.blocks[i].normalized1, tape.blocks[i].inverse_std1, tape.x);
     }
   }
 
@@ -146,8 +147,8 @@ class ConvitEncoder {
     Ops::product_add(tape.hidden, block.mlp.fc2.forward, block.mlp.fc2.bias, tape.x);
   }
 
-  // x holds the gradient of the block's result, and then that of its input.
-  void backward_block(std::size_t i, const GatedBlockTape& saved, ConvitTape& tape) const {
+  // x holds the gradient of the block's result, and then of its input, but for what goes through d_qkv.
+  void backward_to_qkv(std::size_t i, const GatedBlockTape& saved, ConvitTape& tape) const {
     const auto& block = blocks_[i];
     tape.wide.resize(tape.x.rows(), geometry_.width);
     tape.d_qkv.resize(tape.x.rows(), 3 * geometry_.width);
@@ -156,8 +157,22 @@ class ConvitEncoder {
     Ops::normalize_backward(tape.wide, saved.normalized2, saved.inverse_std2, tape.x);
     Ops::product_rows(tape.x, block.projection.backward, {}, tape.attended);
     gated_attention_backward(saved.qkv, gates_[i], saved.content, tape.attended, tape.shape, tape.d_qkv);
-    Ops::product(tape.d_qkv, block.qkv.backward, {}, tape.wide);
-    Ops::normalize_backward(tape.wide, saved.normalized1, saved.inverse_std1, tape.x);
+  }
+
+  // The first block's: nobody asks for the gradient of its patches.
+  void backward_to_prompts(const GatedBlockTape& saved, MatrixView<float> d_prompts, ConvitTape& tape) const {
+    std::vector<std::size_t> rows(d_prompts.rows());
+    std::vector<float> inverse_std(rows.size());
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      rows[r] = r / tape.prompts * tape.shape.tokens + r % tape.prompts;
+      inverse_std[r] = saved.inverse_std1[rows[r]];
+      std::ranges::copy(tape.x.row(rows[r]), d_prompts.row(r).begin());
+    }
+    tape.wide.resize(rows.size(), geometry_.width);
+    Ops::select_rows(tape.d_qkv, rows, tape.hidden);
+    Ops::product(tape.hidden, blocks_.front().qkv.backward, {}, tape.wide);
+    Ops::select_rows(saved.normalized1, rows, tape.hidden);
+    Ops::normalize_backward(tape.wide, tape.hidden, inverse_std, d_prompts);
   }
 
   Geometry geometry_;
