@@ -21,12 +21,13 @@ struct Problem {
   PoolAggregationOptions options;
 };
 
-// Senders that share some prompts up to noise, and have some of their own.
+// Senders that share some prompts up to noise, and have some of their own. Many passes at a larger rate would
+// be chaotic: there the last bit of the input decides, and two right answers differ.
 Problem random_problem(std::size_t number, RandomStream& random) {
   Problem problem;
   problem.width = 3 + random.below(14);
   problem.options = {.passes = number % 4 == 0 ? std::size_t{50} : 5 + random.below(20),
-                     .rate = number % 3 == 0 ? 0.05 : 1e-3,
+                     .rate = number % 4 == 0 ? 1e-3 : 0.01,
                      .seed = random.below(1'000'000)};
   const auto common = test::random_points(6, problem.width, random, 0.8);
   for (std::size_t s = 0; s < 2 + random.below(3); ++s) {

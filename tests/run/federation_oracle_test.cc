@@ -41,7 +41,6 @@ RunConfig config_of(const std::string& method) {
   if (config.prompts.pool != 0) config.prompts.pool = 6;
   config.prompts.init = PromptInit::independent;
   if (config.merge.pool.limit != 0) config.merge.pool.limit = 9;
-  if (config.merge.pool.kind == PoolMerge::pfpt) config.merge.pool.rate = 0.01;
   return config;
 }
 
@@ -65,7 +64,7 @@ std::vector<Case> cases() {
     c.merge.sigma2 = 2;
     c.merge.steps = 20;
   });
-  add("pfpt", "dfrost", [](RunConfig& c) { c.head.kind = HeadKind::pfpt; });
+  add("pfpt-head", "dfrost", [](RunConfig& c) { c.head.kind = HeadKind::pfpt; });
   add("mlp", "dfedavgm", [](RunConfig& c) {
     c.head.kind = HeadKind::mlp;
     c.head.hidden = {20, 12};
