@@ -1,6 +1,7 @@
 #include "run/method.h"
 
 #include "run/gradient_phases.h"
+#include "run/moments_phase.h"
 #include "run/pool_phase.h"
 #include "run/server_phases.h"
 #include "run/update_phase.h"
@@ -10,9 +11,20 @@ namespace {
 
 template <typename Step>
 std::unique_ptr<const Phase> gradient_phase(const RunConfig& config) {
-  const GradientOptions gradient{config.method.gradient, config.train.batch, config.train.mask};
+  const GradientOptions gradient{.images = config.method.gradient,
+                                 .batch = config.train.batch,
+                                 .mask = config.train.mask,
+                                 .prompt_rate = config.train.prompt_rate,
+                                 .prompts_rest = config.train.prompt_epochs == 0};
   return std::make_unique<Step>(gradient, config.train.optimizer.learning_rate, config.merge,
                                 config.run.seed);
+}
+
+// A worker's features at rest may take a part of what is given to keeping patches.
+TrainOptions with_memory(const RunConfig& config) {
+  TrainOptions train = config.train;
+  train.rest_bytes = (config.data.cache_mb << 20) / 16;
+  return train;
 }
 
 void add_d2(const RunConfig& config, Method& method) {
@@ -29,10 +41,23 @@ void add_d2(const RunConfig& config, Method& method) {
 }
 
 void add_update(const RunConfig& config, Method& method) {
+  const auto train = with_memory(config);
   if (config.pool_grows())
-    method.phases.push_back(std::make_unique<PoolPhase>(config.train, config.merge, config.run.seed));
+    method.phases.push_back(std::make_unique<PoolPhase>(train, config.merge, config.run.seed));
   else
-    method.phases.push_back(std::make_unique<UpdatePhase>(config.train, config.merge, config.run.seed));
+    method.phases.push_back(std::make_unique<UpdatePhase>(train, config.merge, config.run.seed));
+}
+
+void add_server(const RunConfig& config, Method& method) {
+  method.phases.push_back(std::make_unique<HandOutPhase>(config.merge));
+  method.phases.push_back(std::make_unique<CollectPhase>(with_memory(config), config.merge, config.run.seed));
+}
+
+// A pool that grows stays below its limit, rounded up to a multiple of what it begins with.
+std::size_t prompt_growth(const RunConfig& config) {
+  if (!config.pool_grows()) return 1;
+  const std::size_t first = config.most_prompts();
+  return (config.merge.pool.limit + first - 1) / first;  // without a limit: 0
 }
 
 Gathering gathering_of(Cooperation cooperation) {
@@ -52,11 +77,12 @@ Method make_method(const RunConfig& config) {
   method.network = {.gathering = gathering_of(config.method.cooperation),
                     .topology = config.network.topology,
                     .faults = config.network.faults};
+  method.prompt_growth = prompt_growth(config);
   if (config.method.cooperation == Cooperation::server) {
-    method.phases.push_back(std::make_unique<HandOutPhase>(config.merge));
-    method.phases.push_back(std::make_unique<CollectPhase>(config.train, config.merge, config.run.seed));
+    add_server(config, method);
     return method;
   }
+  method.preparation = moments_phases(config.train.frame, config.train.batch, config.run.seed);
   switch (config.method.round) {
     case RoundKind::update: add_update(config, method); break;
     case RoundKind::dgd: method.phases.push_back(gradient_phase<DgdPhase>(config)); break;

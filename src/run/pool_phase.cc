@@ -27,6 +27,7 @@ std::vector<Letter> PoolPhase::letters(const Node& node, const RoundPlan& plan) 
 std::vector<TensorPattern> PoolPhase::expected(const Node& node) const { return patterns_of_state(node); }
 
 void PoolPhase::absorb(Node& node, const Inbox& inbox, const RoundPlan& plan, NodeReport& report) const {
+  keep_last_good(node, inbox);
   if (inbox.messages.empty()) return;
   std::vector<MatrixView<const float>> senders = {prompts_to_send(node)};
   for (const auto& message : inbox.messages) {

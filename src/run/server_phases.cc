@@ -26,7 +26,9 @@ std::vector<TensorPattern> shared_patterns(const Node& node, const MergeSection&
   for (const auto& part : node.state.layout.parts()) {
     if (!is_shared(part.name, merge)) continue;
     patterns.push_back({part.name, part.shape});
-    if (part.name == kPromptPart || part.name == kKeysPart) patterns.back().shape.front() = 0;
+    if (part.name != kPromptPart && part.name != kKeysPart) continue;
+    patterns.back().shape.front() = 0;
+    patterns.back().most = node.most_prompts;
   }
   return patterns;
 }
@@ -157,7 +159,7 @@ std::vector<Letter> CollectPhase::letters(const Node& node, const RoundPlan& pla
 
 std::vector<TensorPattern> CollectPhase::expected(const Node& node) const {
   auto patterns = shared_patterns(node, merge_);
-  patterns.push_back({std::string(kPictures), {1}});
+  patterns.push_back({.name = std::string(kPictures), .shape = {1}, .least_value = 0});
   return patterns;
 }
 

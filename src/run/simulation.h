@@ -58,14 +58,14 @@ class Simulation {
 
  private:
   RoundPlan plan_round() const;
-  void record_mixing(const RoundPlan& plan, RoundRecord& record) const;
+  void prepare(RoundRecord& record, const RoundProgressCallback& progress);
   void record_exchange(RoundOutcome& outcome, const ExchangeCounts& before, RoundRecord& record);
   void measure(RoundRecord& record);
   bool has_server() const { return nodes_.size() > clients().size(); }
   void measure_around_server(RoundRecord& record);
   bool scores_differ() const;
   EvaluationRecord evaluate_all(const RoundProgressCallback& progress);
-  bool is_evaluated(std::size_t round) const;
+  bool by_class_mass() const;
   ExchangeCounts sent_by_all();
 
   RunConfig config_;

@@ -4,6 +4,7 @@
 
 #include "adapter/adapter_file.h"
 #include "config/methods.h"
+#include "run/method.h"
 #include "run/pool_growth.h"
 #include "run/small_experiment.h"
 #include "run/small_simulation.h"
@@ -142,6 +143,18 @@ TEST(GrowingPools, RefuseWhatDoesNotGoWithThem) {
     c.merge.pool.kind = PoolMerge::pass_on;
     c.method.cooperation = Cooperation::server;
   });
+  refused("not yet class by class", [](RunConfig& c) { c.merge.head = HeadMerge::class_mass; });
+}
+
+TEST(GrowingPools, BoundWhatALetterMayBringByTheirLimitAlone) {
+  auto config = growing("pass-on");
+  config.merge.pool.limit = 2 * config.prompts.held() + 1;
+  EXPECT_EQ(make_method(config).prompt_growth, 3u);  // times what they begin with: all of the limit fits
+  config.merge.pool.limit = 0;
+  EXPECT_EQ(make_method(config).prompt_growth, 0u);
+  for (const auto& node : test::make_simulation(config).nodes()) EXPECT_EQ(node.most_prompts, 0u);
+  apply_method(config, "dfrost");
+  EXPECT_EQ(make_method(config).prompt_growth, 1u);
 }
 
 }  // namespace

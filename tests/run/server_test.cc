@@ -156,6 +156,14 @@ TEST(Server, RefusesWhatNeedsNeighbours) {
   config.prompts.counts = {4, 4};
   test::expect_error(ErrorCode::invalid_argument, "hold the prompts that it hands out",
                      [&] { config.validate(); });
+  config = served("fedavg-pt");
+  config.merge.head = HeadMerge::class_mass;
+  test::expect_error(ErrorCode::invalid_argument, "not yet by pictures of each class",
+                     [&] { config.validate(); });
+  config = served("fedavg-pt");
+  config.train.frame.coordinates = HeadCoordinates::whitened;
+  test::expect_error(ErrorCode::invalid_argument, "needs moments that neighbours mix",
+                     [&] { config.validate(); });
 }
 
 }  // namespace
