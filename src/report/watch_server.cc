@@ -8,9 +8,9 @@
 #include <optional>
 #include <system_error>
 
+#include "base/http_server.h"
 #include "dfrost/error.h"
 #include "report/document.h"
-#include "base/http_server.h"
 #include "report/live_feed.h"
 
 namespace dfrost {

@@ -152,7 +152,8 @@ TEST(GrowingPools, BoundWhatALetterMayBringByTheirLimitAlone) {
   EXPECT_EQ(make_method(config).prompt_growth, 3u);  // times what they begin with: all of the limit fits
   config.merge.pool.limit = 0;
   EXPECT_EQ(make_method(config).prompt_growth, 0u);
-  for (const auto& node : test::make_simulation(config).nodes()) EXPECT_EQ(node.most_prompts, 0u);
+  const auto simulation = test::make_simulation(config);
+  for (const auto& node : simulation.nodes()) EXPECT_EQ(node.most_prompts, 0u);
   apply_method(config, "dfrost");
   EXPECT_EQ(make_method(config).prompt_growth, 1u);
 }
