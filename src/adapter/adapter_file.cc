@@ -65,7 +65,10 @@ Preprocessing preprocessing_from(const Json& json) {
 }
 
 Json to_json(const PromptOptions& p) {
-  return {{"count", p.count}, {"pool", p.pool}, {"keys", to_string(p.keys)}, {"choice", to_string(p.choice)}};
+  Json json = {
+      {"count", p.count}, {"pool", p.pool}, {"keys", to_string(p.keys)}, {"choice", to_string(p.choice)}};
+  if (p.grows) json["grows"] = true;
+  return json;
 }
 
 PromptOptions prompts_from(const Json& json) {
@@ -74,6 +77,7 @@ PromptOptions prompts_from(const Json& json) {
   json.at("pool").get_to(p.pool);
   p.keys = parse_pool_keys(json.at("keys").get<std::string>());
   p.choice = parse_pool_choice(json.at("choice").get<std::string>());
+  p.grows = json.value("grows", false);
   return p;
 }
 

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "backbone/convit.h"
 #include "backbone/vit.h"
 #include "base/quote.h"
 #include "dfrost/error.h"
@@ -14,6 +15,13 @@ namespace {
 // In the order in which they are asked whether a checkpoint is theirs. A variant that keeps timm's names for
 // most of its tensors, as ConViT does, comes before the plain transformer, which would take it for its own.
 constexpr std::array kArchitectures = {
+    Architecture{.name = "convit",
+                 .recognises = is_convit,
+                 .infer_layout = infer_convit_layout,
+                 .default_preprocessing = convit_preprocessing,
+                 .open_weights = open_convit_weights,
+                 .flops = convit_flops,
+                 .weight_bytes = convit_weight_bytes},
     Architecture{.name = "vit",
                  .recognises = is_vit,
                  .infer_layout = infer_vit_layout,
@@ -22,18 +30,6 @@ constexpr std::array kArchitectures = {
                  .flops = vit_flops,
                  .weight_bytes = vit_weight_bytes},
 };
-
-// Its first blocks mix in attention by position and have no CLS token: another architecture in timm's names.
-// Known by name until it has a row above, which replaces this.
-void refuse_convit(const TensorDescriptions& tensors) {
-  for (const auto& [name, tensor] : tensors) {
-    if (!name.ends_with("attn.gating_param")) continue;
-    throw Error(ErrorCode::unimplemented,
-                fmt::format("a ConViT, by its tensor {}: gated positional attention is not supported",
-                            quote_name(name)),
-                "take a plain vision transformer, such as ViT or DeiT");
-  }
-}
 
 [[noreturn]] void refuse_unknown(const TensorDescriptions& tensors) {
   std::string some;
@@ -52,7 +48,6 @@ void refuse_convit(const TensorDescriptions& tensors) {
 }  // namespace
 
 const Architecture& architecture_of(const TensorDescriptions& tensors) {
-  refuse_convit(tensors);
   for (const auto& architecture : kArchitectures) {
     if (architecture.recognises(tensors)) return architecture;
   }

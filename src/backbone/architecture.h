@@ -51,8 +51,7 @@ struct Architecture {
   std::size_t (*weight_bytes)(const Geometry& geometry, Precision precision, bool training);
 };
 
-// Throws Error where the tensors are of no architecture in the table: data_loss, or unimplemented where they
-// are of one that is known by name alone.
+// Throws Error (data_loss) where the tensors are of no architecture in the table.
 const Architecture& architecture_of(const TensorDescriptions& tensors);
 const Architecture& architecture_of(const Geometry& geometry);
 

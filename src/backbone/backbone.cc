@@ -61,8 +61,16 @@ Preprocessing load_preprocessing(const std::filesystem::path& name_or_path, std:
 }
 
 std::unique_ptr<Backbone> make_backbone(const WeightSource& source, const BackboneOptions& options) {
+  const bool fp32_alone = !source.runs(Precision::bf16);
+  if (fp32_alone && options.precision == Precision::bf16) {
+    throw Error(
+        ErrorCode::unimplemented,
+        fmt::format("a backbone of the architecture '{}' runs in fp32 alone", source.geometry().architecture),
+        "take the precision auto or fp32 (--precision, or backbone.precision of an experiment)");
+  }
+  const auto precision = fp32_alone ? Precision::fp32 : resolve_precision(options.precision);
   ThreadPool threads;  // to pack the blocks side by side; a step brings its own
-  return source.make_backbone(resolve_precision(options.precision), options.training, &threads);
+  return source.make_backbone(precision, options.training, &threads);
 }
 
 }  // namespace dfrost

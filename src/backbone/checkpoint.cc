@@ -50,6 +50,7 @@ class StoredCheckpoint final : public Checkpoint {
   }
 
   const Geometry& geometry() const override { return weights_->geometry(); }
+  bool runs(Precision precision) const override { return weights_->runs(precision); }
   std::unique_ptr<Backbone> make_backbone(Precision precision, bool training,
                                           ThreadPool* threads) const override {
     return weights_->make_backbone(precision, training, threads);

@@ -31,7 +31,9 @@ class WeightSource {
  public:
   virtual ~WeightSource() = default;
   virtual const Geometry& geometry() const = 0;
-  // Packs them for one arithmetic; `precision` is fp32 or bf16, threads may be null.
+  // Whether there is an encoder for them in this arithmetic, fp32 or bf16; in fp32 there always is.
+  virtual bool runs(Precision) const { return true; }
+  // Packs them for one arithmetic, which runs; `precision` is fp32 or bf16, threads may be null.
   virtual std::unique_ptr<Backbone> make_backbone(Precision precision, bool training,
                                                   ThreadPool* threads) const = 0;
   // All that decides what the model computes, in one fixed order.

@@ -18,7 +18,7 @@ namespace {
 
 struct InitArguments {
   std::string experiment = "demo";
-  std::string method = "dfrost";
+  std::string method;  // empty: the experiment's own
   std::string out;
   bool force = false;
 };
@@ -45,7 +45,9 @@ std::string starter_file(const ExperimentPreset& preset, const std::string& meth
 }
 
 void init(const InitArguments& arguments) {
-  const std::string text = starter_file(experiment_preset(arguments.experiment), arguments.method);
+  const auto& preset = experiment_preset(arguments.experiment);
+  const std::string text =
+      starter_file(preset, arguments.method.empty() ? preset.config.method.name : arguments.method);
   const std::string out = arguments.out.empty() ? arguments.experiment + ".toml" : arguments.out;
   if (out == "-") {
     fmt::print("{}", text);
@@ -116,8 +118,9 @@ void add_init_command(CLI::App& config) {
                    "dfrost config init five --method dfedavgm       the paper's setting, another method",
                    "dfrost config init mine --out flowers.toml      pictures of your own"});
   auto arguments = std::make_shared<InitArguments>();
-  command->add_option("experiment", arguments->experiment, "five, four, demo or mine")->capture_default_str();
-  command->add_option("--method", arguments->method, "What method.name is to be")->capture_default_str();
+  command->add_option("experiment", arguments->experiment, "five, four, demo, pfpt, pfpt-explosion or mine")
+      ->capture_default_str();
+  command->add_option("--method", arguments->method, "What method.name is to be [the experiment's own]");
   command->add_option("--out", arguments->out, "The file to write; - is stdout [EXPERIMENT.toml]");
   command->add_flag("--force", arguments->force, "Replace a file that is already there");
   command->callback([arguments] { init(*arguments); });

@@ -72,9 +72,45 @@ void check_choice(const PromptOptions& own, const PromptOptions& usual) {
          "keep prompts.count and every number of prompts.counts below prompts.pool");
 }
 
+// What a pool that changes its size cannot be combined with.
+void check_growing_pool(const RunConfig& config) {
+  const auto kind = config.merge.pool.kind;
+  if (config.method.round != RoundKind::update) {
+    refuse(
+        "merge.pool",
+        fmt::format("a round of kind '{}' takes a step from the same prompts that it mixes, and '{}' leaves "
+                    "others",
+                    to_string(config.method.round), to_string(kind)),
+        "use method.round 'update'");
+  }
+  if (config.prompts.keys == PoolKeys::separate) {
+    refuse("prompts.keys", fmt::format("in a pool by '{}' a prompt is its own key", to_string(kind)),
+           "use prompts.keys 'prompts'");
+  }
+  if (!config.prompts.counts.empty()) {
+    refuse("prompts.counts", "pools that grow have no number of prompts of their own to be given",
+           "leave prompts.counts empty");
+  }
+  if (kind == PoolMerge::pass_on && config.method.cooperation == Cooperation::server) {
+    refuse("merge.pool", "prompts are passed on between neighbours, and clients of a server have none",
+           "use method.cooperation 'peers', or merge.pool 'pfpt'");
+  }
+  if (config.merge.head == HeadMerge::class_mass) {
+    refuse("merge.head",
+           fmt::format("beside a pool by '{}' heads are averaged whole, not yet class by class",
+                       to_string(kind)),
+           "use merge.head 'average' or 'own', or merge.pool 'fixed'");
+  }
+  if (config.merge.pool.limit != 0 && config.merge.pool.limit < config.prompts.held()) {
+    refuse("merge.pool_limit", fmt::format("a pool of {} prompts at most cannot begin with {}",
+                                           config.merge.pool.limit, config.prompts.held()));
+  }
+}
+
 void check_prompts_fit(const RunConfig& config) {
   const auto& prompts = config.prompts;
   prompts.validate();
+  if (config.pool_grows()) return check_growing_pool(config);
   std::size_t least_held = prompts.held(), most_held = prompts.held();
   for (std::size_t u = 0; u < prompts.counts.size(); ++u) {
     check_choice(config.prompts_of(u), prompts);
@@ -82,8 +118,7 @@ void check_prompts_fit(const RunConfig& config) {
     least_held = u == 0 ? held : std::min(least_held, held);
     most_held = u == 0 ? held : std::max(most_held, held);
   }
-  const bool averages =
-      config.method.cooperation == Cooperation::peers && traits_of(config.merge.kind).needs_equal_sizes;
+  const bool averages = config.method.exchanges() && traits_of(config.merge.kind).needs_equal_sizes;
   if (averages && least_held != most_held) {
     refuse(
         "prompts.counts",
@@ -111,6 +146,33 @@ void check_single_step(const RunConfig& config) {
   require(train.optimizer_state == OptimizerMemory::fresh, "train.optimizer_state");
   require(train.epochs == 1, "train.epochs");
   require(train.max_steps == 0, "train.max_steps");
+}
+
+// Clients of a server train what it hands out: a round is its own, and so is the number of prompts.
+void check_server(const RunConfig& config) {
+  if (config.method.cooperation != Cooperation::server) return;
+  if (config.method.round != RoundKind::update) {
+    refuse(
+        "method.round",
+        fmt::format("a round of kind '{}' mixes the states of neighbours, and clients of a server have none",
+                    to_string(config.method.round)),
+        "use method.round 'update', or method.cooperation 'peers'");
+  }
+  if (!config.prompts.counts.empty()) {
+    refuse("prompts.counts", "all clients of a server hold the prompts that it hands out",
+           "leave prompts.counts empty, or use method.cooperation 'peers'");
+  }
+  if (config.merge.head == HeadMerge::class_mass) {
+    refuse("merge.head", "a server weighs heads by pictures, not yet by pictures of each class",
+           "use merge.head 'average' or 'own', or method.cooperation 'peers'");
+  }
+  if (config.train.frame.coordinates != HeadCoordinates::raw) {
+    refuse("train.head_coordinates",
+           fmt::format("'{}' needs moments that neighbours mix before the first round, and clients of a "
+                       "server have none",
+                       to_string(config.train.frame.coordinates)),
+           "use train.head_coordinates 'raw', or method.cooperation 'peers'");
+  }
 }
 
 // Pictures that a round trains on, each as often as it is seen; nothing where the settings do not say.
@@ -163,6 +225,7 @@ std::string_view to_string(Cooperation cooperation) {
     case Cooperation::peers: return "peers";
     case Cooperation::none: return "none";
     case Cooperation::central: return "central";
+    case Cooperation::server: return "server";
   }
   return "unknown";
 }
@@ -178,6 +241,19 @@ std::string_view to_string(RoundKind kind) {
 
 std::string_view to_string(SenderWeights weights) {
   return weights == SenderWeights::equal ? "equal" : "mixing";
+}
+
+std::string_view to_string(PoolMerge merge) {
+  switch (merge) {
+    case PoolMerge::fixed: return "fixed";
+    case PoolMerge::pfpt: return "pfpt";
+    case PoolMerge::pass_on: return "pass-on";
+  }
+  return "unknown";
+}
+
+std::string_view to_string(PoolOverflow overflow) {
+  return overflow == PoolOverflow::drop ? "drop" : "error";
 }
 
 std::string_view to_string(HeadMerge merge) {
@@ -199,6 +275,7 @@ void RunConfig::validate() const {
   if (backbone.path.empty()) refuse("backbone.path", "no checkpoint is named");
   train.validate();
   check_single_step(*this);
+  check_server(*this);
   check_prompts_fit(*this);
   check_merge(merge);
   if (const auto known = clients()) validate_network(*known);
@@ -212,9 +289,8 @@ void RunConfig::validate_data() const {
 }
 
 void RunConfig::validate_network(std::size_t clients_in_all) const {
-  if (method.cooperation != Cooperation::peers) return;
-  network.topology.validate(clients_in_all);
-  network.faults.validate(clients_in_all);
+  if (method.cooperation == Cooperation::peers) network.topology.validate(clients_in_all);
+  if (method.exchanges()) network.faults.validate(clients_in_all);
 }
 
 std::optional<std::size_t> RunConfig::clients() const {
@@ -223,8 +299,14 @@ std::optional<std::size_t> RunConfig::clients() const {
   return data.domains.size() * partition.clients_per_domain;
 }
 
+PromptOptions RunConfig::usual_prompts() const {
+  PromptOptions usual = prompts;
+  usual.grows = pool_grows();
+  return usual;
+}
+
 PromptOptions RunConfig::prompts_of(std::size_t client) const {
-  PromptOptions own = prompts;
+  PromptOptions own = usual_prompts();
   if (!prompts.counts.empty()) own.count = prompts.counts[client % prompts.counts.size()];
   return own;
 }

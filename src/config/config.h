@@ -62,6 +62,7 @@ enum class Cooperation {
   peers,    // clients send their state to their neighbours and merge what they receive
   none,     // every client is alone: the lower bound
   central,  // one client holds the data of all: the upper bound
+  server,   // clients around a server, which hands its state out and merges what they make of it
 };
 std::string_view to_string(Cooperation cooperation);
 
@@ -78,6 +79,9 @@ struct MethodSection {
   RoundKind round = RoundKind::update;
   GradientImages gradient = GradientImages::all;  // dgd and d2
   Cooperation cooperation = Cooperation::peers;
+
+  // Whether anybody sends anything.
+  bool exchanges() const { return cooperation == Cooperation::peers || cooperation == Cooperation::server; }
 };
 
 struct PromptsSection : PromptOptions {
@@ -102,6 +106,28 @@ enum class HeadMerge {
 };
 std::string_view to_string(HeadMerge merge);
 
+// What becomes of prompt sets whose number of prompts is not fixed.
+enum class PoolMerge {
+  fixed,    // it is: merge.kind makes as many as there were
+  pfpt,     // PFPT's probabilistic aggregation decides how many there are (Weng et al. 2024)
+  pass_on,  // prompts of others are kept as they are beside the client's own, newest first, and passed on
+};
+std::string_view to_string(PoolMerge merge);
+
+enum class PoolOverflow {
+  drop,   // those of least use, or the oldest
+  error,  // the run stops
+};
+std::string_view to_string(PoolOverflow overflow);
+
+struct PoolMergeOptions {
+  PoolMerge kind = PoolMerge::fixed;
+  std::size_t limit = 0;  // prompts in a pool, at most; 0: as many as there come
+  PoolOverflow overflow = PoolOverflow::drop;
+  std::size_t passes = 50;  // pfpt: over all senders
+  double rate = 1e-3;       // pfpt: of its Adam
+};
+
 // HeadMerge::class_mass: how many pictures stand behind a row. A client's own count, or what is left of what
 // reached it from others, whichever is more.
 struct MassOptions {
@@ -115,6 +141,7 @@ struct MassOptions {
 struct MergeSection : MergeOptions {
   SenderWeights weights = SenderWeights::equal;
   HeadMerge head = HeadMerge::average;
+  PoolMergeOptions pool = {};
   MassOptions mass = {};
 };
 
@@ -147,6 +174,10 @@ struct RunConfig {
 
   // How many clients there are; nothing where a partition file has yet to say it.
   std::optional<std::size_t> clients() const;
+  // Whether the number of a client's prompts changes from round to round.
+  bool pool_grows() const { return method.exchanges() && merge.pool.kind != PoolMerge::fixed; }
+  // What a client without a number of its own holds.
+  PromptOptions usual_prompts() const;
   // What client u holds: its own number of prompts.
   PromptOptions prompts_of(std::size_t client) const;
   // The most that any client holds.

@@ -19,6 +19,33 @@ constexpr OptimizerOptions kSam = {
 constexpr PromptOptions kSet = {.count = 10};
 constexpr PromptOptions kPool = {.count = 10, .pool = 20};
 
+// A neighbourhood's prompts at the paper's degree of five, each client's own among them.
+MethodPreset pass_on() {
+  return {.name = "pass-on",
+          .title = "Pass-on",
+          .summary = "trains as D-FROST does; prompts of others are kept unmerged, newest first",
+          .train = {.optimizer = kAdam, .epochs = 5},
+          .prompts = kSet,
+          .merge = MergeKind::average,
+          .pool = {.kind = PoolMerge::pass_on, .limit = 60}};
+}
+
+// As PFPT's own code sets them.
+MethodPreset pfpt() {
+  OptimizerOptions adam = kAdam;
+  adam.beta2 = 0.98;
+  adam.epsilon = 1e-6;
+  return {.name = "pfpt",
+          .title = "PFPT",
+          .summary = "a server that aggregates the prompts in use into a pool of whatever size they need",
+          .train = {.optimizer = adam, .epochs = 5},
+          .prompts = {.count = 10, .pool = 20, .similarity_weight = 0.01},
+          .merge = MergeKind::average,
+          .cooperation = Cooperation::server,
+          .head = HeadKind::pfpt,
+          .pool = {.kind = PoolMerge::pfpt}};
+}
+
 std::vector<MethodPreset> make_methods() {
   const TrainOptions adam{.optimizer = kAdam, .epochs = 5};
   const TrainOptions step{.optimizer = kSgd, .epochs = 1};
@@ -59,6 +86,26 @@ std::vector<MethodPreset> make_methods() {
   methods.push_back({"central", "central training",
                      "trains as D-FROST does, on one client that has all pictures", adam, kSet, MergeKind::ot,
                      RoundKind::update, Cooperation::central});
+  methods.push_back({"fedavg-pt", "FedAvg-PT",
+                     "a server; Adam for five epochs; prompts and heads averaged, weighted by pictures", adam,
+                     kSet, MergeKind::average, RoundKind::update, Cooperation::server});
+  methods.push_back({"fedprompt", "FedPrompt",
+                     "a server; Adam for five epochs; prompts alone travel, each client keeps its head", adam,
+                     kSet, MergeKind::average, RoundKind::update, Cooperation::server, HeadMerge::own});
+  methods.push_back({"dfedavg",
+                     "DFedAvg-PT",
+                     "SGD without momentum for five epochs; prompts and heads averaged by index",
+                     {.optimizer = kSgd, .epochs = 5},
+                     kSet,
+                     MergeKind::average});
+  methods.push_back(pass_on());
+  methods.push_back(pfpt());
+  methods.push_back(pfpt());
+  methods.back().name = "pfpt-decentralized";
+  methods.back().title = "PFPT, decentralized";
+  methods.back().summary =
+      "PFPT's aggregation by every client over its own and its neighbours' pools: they grow";
+  methods.back().cooperation = Cooperation::peers;
   return methods;
 }
 
@@ -81,6 +128,9 @@ void apply_method(RunConfig& config, std::string_view name) {
   config.train = method.train;
   static_cast<PromptOptions&>(config.prompts) = method.prompts;
   config.merge.kind = method.merge;
+  config.merge.head = method.head_merge;
+  config.merge.pool = method.pool;
+  config.head.kind = method.head;
 }
 
 }  // namespace dfrost

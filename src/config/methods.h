@@ -20,9 +20,13 @@ struct MethodPreset {
   MergeKind merge = MergeKind::ot;
   RoundKind round = RoundKind::update;
   Cooperation cooperation = Cooperation::peers;
+  HeadMerge head_merge = HeadMerge::average;
+  HeadKind head = HeadKind::linear;
+  PoolMergeOptions pool = {};
 };
 
-// dfrost, d-psgd, dfedavgm, dfedsam, each also with a "+"; dgd, d2; local and central.
+// dfrost, d-psgd, dfedavgm, dfedsam, each also with a "+"; dgd, d2; local and central; fedavg-pt, fedprompt;
+// dfedavg, pass-on; pfpt, pfpt-decentralized.
 std::span<const MethodPreset> method_presets();
 
 // Throws (invalid_argument, with the nearest name as a hint) for an unknown name.

@@ -77,6 +77,32 @@ RunConfig mine() {
   return config;
 }
 
+// PFPT's own scale, on the paper's five domains: 80 clients, of which 10 take part in a round.
+RunConfig pfpt_with_server() {
+  RunConfig config;
+  apply_method(config, "pfpt");
+  config.run.name = "pfpt";
+  config.run.rounds = 120;
+  config.partition.clients_per_domain = 16;
+  config.network.faults.active_clients = 10;
+  score_in_full(config);
+  return config;
+}
+
+// What the paper shows of PFPT without a server: prompts per client over rounds.
+RunConfig pfpt_explosion() {
+  RunConfig config = with_domains({"fashion-mnist"}, 20'000, 2'000);
+  apply_method(config, "pfpt-decentralized");
+  config.run.name = "pfpt-explosion";
+  config.run.rounds = 10;
+  config.partition.alpha = 0.1;
+  config.partition.clients_per_domain = 20;
+  config.network.topology.degree = 4;
+  config.merge.pool.limit = 1'000;
+  config.evaluate.every = 0;
+  return config;
+}
+
 }  // namespace
 
 std::span<const ExperimentPreset> experiment_presets() {
@@ -84,6 +110,10 @@ std::span<const ExperimentPreset> experiment_presets() {
       {"five", "the paper's FiveDataset: 5 domains, 50 classes, 50 clients", five()},
       {"four", "the paper's FourDataset: 4 domains, 37 classes, 40 clients", four()},
       {"demo", "three small domains, 30 clients, strong label skew: half a minute on two cores", demo()},
+      {"pfpt", "PFPT with its server: the five domains over 80 clients, 10 of them a round",
+       pfpt_with_server()},
+      {"pfpt-explosion", "PFPT without a server: 20 clients on Fashion-MNIST, pools that grow",
+       pfpt_explosion()},
       {"mine", "a folder of your own pictures, one folder per class, split over 6 clients", mine()},
   };
   return presets;
@@ -96,8 +126,10 @@ const ExperimentPreset& experiment_preset(std::string_view name) {
 RunConfig with_method(const ExperimentPreset& experiment, std::string_view method) {
   RunConfig config = experiment.config;
   apply_method(config, method);
+  RunConfig usual;  // of the experiment's own method
+  apply_method(usual, experiment.config.method.name);
   for (const auto& key : config_keys()) {
-    if (!same_value(key, experiment.config, RunConfig{})) copy_value(key, experiment.config, config);
+    if (!same_value(key, experiment.config, usual)) copy_value(key, experiment.config, config);
   }
   return config;
 }

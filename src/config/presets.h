@@ -16,7 +16,8 @@ struct ExperimentPreset {
   RunConfig config;
 };
 
-// five, four: the paper's settings; demo: three small domains; mine: a folder of the user's own.
+// five, four: the paper's settings; demo: three small domains; pfpt, pfpt-explosion: PFPT's setting and the
+// paper's figure of it; mine: a folder of the user's own.
 std::span<const ExperimentPreset> experiment_presets();
 const ExperimentPreset& experiment_preset(std::string_view name);
 

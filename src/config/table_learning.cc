@@ -35,12 +35,14 @@ std::vector<ConfigKey> method_keys() {
        .main = true},
       {.section = "method",
        .name = "cooperation",
-       .field = word(DFROST_AT(method.cooperation),
-                     words({Cooperation::peers, Cooperation::none, Cooperation::central})),
-       .comment = "peers: exchange and merge; none: each alone; central: one client has all data",
+       .field = word(DFROST_AT(method.cooperation), words({Cooperation::peers, Cooperation::none,
+                                                           Cooperation::central, Cooperation::server})),
+       .comment = "peers: exchange and merge; none: each alone; central: one has all data; server: a star",
        .explanation =
            "none and central are the lower and the upper bound that a method is to be judged by; they look "
-           "at neither [network] nor [merge]."},
+           "at neither [network] nor [merge]. server: each round it sends its state to the "
+           "network.active_clients that take part, they train it and send it back, and it merges what came, "
+           "weighted by pictures; of [network] only the faults count. Scores are those of its state."},
       {.section = "method",
        .name = "round",
        .field = word(DFROST_AT(method.round), words({RoundKind::update, RoundKind::dgd, RoundKind::d2})),

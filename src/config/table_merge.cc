@@ -135,6 +135,46 @@ std::vector<ConfigKey> mass_keys() {
   };
 }
 
+std::vector<ConfigKey> pool_keys() {
+  return {
+      {.section = "merge",
+       .name = "pool",
+       .field =
+           word(DFROST_AT(merge.pool.kind), words({PoolMerge::fixed, PoolMerge::pfpt, PoolMerge::pass_on})),
+       .comment = "pools of prompts that grow: by pfpt's aggregation, or passed on; fixed: merge.kind",
+       .explanation =
+           "pfpt: clients send the prompts that any of their pictures chose; the aggregation of PFPT (Weng "
+           "et "
+           "al. 2024) finds how many different ones there are, and all of them are the new pool. pass-on: a "
+           "client keeps the prompts of its neighbours as they are beside its own, newest first, and passes "
+           "them on. With either, pictures choose prompts.count from whatever the pool holds, and merge.kind "
+           "and what belongs to it does not count.",
+       .paper = "appendix, Decentralized Federated Learning Baselines"},
+      {.section = "merge",
+       .name = "pool_limit",
+       .field = count(DFROST_AT(merge.pool.limit), 0, 65'536),
+       .comment = "prompts in a pool that grows, at most; 0: no limit",
+       .explanation =
+           "Without a server pools grow by about the number of neighbours in every round, and the time of "
+           "pfpt's aggregation by its cube. The records count what was dropped (dropped_prompts)."},
+      {.section = "merge",
+       .name = "pool_overflow",
+       .field = word(DFROST_AT(merge.pool.overflow), words({PoolOverflow::drop, PoolOverflow::error})),
+       .comment = "beyond pool_limit: drop what fewest senders use (pfpt) or the oldest, or stop",
+       .explanation = ""},
+      {.section = "merge",
+       .name = "pool_passes",
+       .field = count(DFROST_AT(merge.pool.passes), 1, 1'000'000),
+       .comment = "pfpt: passes of the aggregation over all senders",
+       .explanation = ""},
+      {.section = "merge",
+       .name = "pool_rate",
+       .field = positive(DFROST_AT(merge.pool.rate)),
+       .comment = "pfpt: learning rate of the aggregation's own Adam",
+       .explanation = ""},
+  };
+}
+
 std::vector<ConfigKey> evaluate_keys() {
   return {
       {.section = "evaluate",
@@ -200,7 +240,7 @@ std::vector<ConfigKey> diagnostics_keys() {
 
 std::vector<ConfigKey> merge_section_keys() {
   std::vector<ConfigKey> all;
-  for (const auto& keys : {ot_keys(), mass_keys(), evaluate_keys(), diagnostics_keys()})
+  for (const auto& keys : {ot_keys(), mass_keys(), pool_keys(), evaluate_keys(), diagnostics_keys()})
     all.insert(all.end(), keys.begin(), keys.end());
   return all;
 }

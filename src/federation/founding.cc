@@ -31,6 +31,17 @@ void check_count(const RunConfig& config, std::size_t members) {
 
 // What sites cannot do together yet.
 void check_method(const RunConfig& config) {
+  if (config.method.cooperation != Cooperation::peers) {
+    const bool served = config.method.cooperation == Cooperation::server;
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("method.cooperation = {} is not for sites: {}", to_string(config.method.cooperation),
+                    served ? "a federation has no member yet that is a server"
+                           : "they exchange nothing by it, and need no federation"),
+        "name a method whose clients are peers, such as --set method.name=dfrost, or use 'dfrost "
+        "run' for a simulation")
+        .at("method.cooperation");
+  }
   if (config.train.frame.coordinates == HeadCoordinates::raw) return;
   throw Error(
       ErrorCode::invalid_argument,
@@ -78,8 +89,8 @@ std::vector<std::string> class_list(const RunConfig& config) {
 Federation found_federation(const RunConfig& config, const std::vector<MemberFile>& members,
                             const FoundingOptions& options, const PrivateKey& founder) {
   const RunConfig portable = portable_config(config);
-  check_count(config, members.size());
   check_method(config);
+  check_count(config, members.size());
   Federation federation;
   federation.name = options.name.empty() ? config.run.name : options.name;
   check_member_name(federation.name);

@@ -104,14 +104,14 @@ Source torchvision(const std::string& name, const std::string& model, const std:
 // A timm checkpoint at one fixed revision, and the preprocessing that it was trained with. Strangers' mirrors
 // are asked only where a checksum tells whether they served the same file.
 Source timm(const std::string& name, const std::string& repository, const std::string& revision,
-            ExpectedDigest digest, const std::string& mean_and_std) {
+            ExpectedDigest digest, const std::string& mean_and_std, const std::string& crop = "0.9") {
   const std::string folder = "/timm/" + repository + "/resolve/" + revision + "/";
   std::vector<std::string> folders = {"https://huggingface.co" + folder};
   if (!digest.hex.empty()) folders.push_back("https://hf-mirror.com" + folder);
   return {.name = name,
           .files = {mirrored("model.safetensors", folders, std::move(digest))},
-          .config = "{\"pretrained_cfg\": {" + mean_and_std +
-                    ", \"crop_pct\": 0.9, \"interpolation\": \"bicubic\", \"input_size\": [3, 224, 224]}}\n"};
+          .config = "{\"pretrained_cfg\": {" + mean_and_std + ", \"crop_pct\": " + crop +
+                    ", \"interpolation\": \"bicubic\", \"input_size\": [3, 224, 224]}}\n"};
 }
 
 std::vector<Source> make_backbone_sources() {
@@ -129,6 +129,9 @@ std::vector<Source> make_backbone_sources() {
       // No checksum is published for these; their host states one in its answer.
       timm("vit-b32-augreg", "vit_base_patch32_224.augreg_in21k_ft_in1k", "main", {}, half),
       timm("vit-b16-augreg", "vit_base_patch16_224.augreg_in21k_ft_in1k", "main", {}, half),
+      timm("convit-tiny", "convit_tiny.fb_in1k", "main", {}, imagenet, "0.875"),
+      timm("convit-small", "convit_small.fb_in1k", "main", {}, imagenet, "0.875"),
+      timm("convit-base", "convit_base.fb_in1k", "main", {}, imagenet, "0.875"),
   };
 }
 

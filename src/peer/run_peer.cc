@@ -99,6 +99,19 @@ void take_settings(const SiteSettings& settings, PeerOptions& options) {
   options.min_present = settings.min_present;
 }
 
+// What no signed file should ask of sites.
+void check_cooperation(const RunConfig& config) {
+  if (config.method.cooperation == Cooperation::central)
+    throw Error(ErrorCode::failed_precondition,
+                fmt::format("the method {} puts everybody's pictures into one place", config.method.name),
+                "it is for 'dfrost run'; sites keep theirs");
+  if (config.method.cooperation == Cooperation::server)
+    throw Error(ErrorCode::failed_precondition,
+                fmt::format("the method {} needs a server, and no member of a federation is one yet",
+                            config.method.name),
+                "it is for 'dfrost run'; between sites take a method whose clients are peers");
+}
+
 }  // namespace
 
 PeerResult run_peer(const Site& site, PeerOptions options, PeerObserver& watcher) {
@@ -106,10 +119,7 @@ PeerResult run_peer(const Site& site, PeerOptions options, PeerObserver& watcher
   take_settings(site.settings, options);
   const Federation& federation = site.joined();
   RunConfig config = site.config();
-  if (config.method.cooperation == Cooperation::central)
-    throw Error(ErrorCode::failed_precondition,
-                fmt::format("the method {} puts everybody's pictures into one place", config.method.name),
-                "it is for 'dfrost run'; sites keep theirs");
+  check_cooperation(config);
   const FolderLock lock(site.folder);
   config.backbone.path = find_site_backbone(site);
   const auto source = site_backbone(site);

@@ -57,6 +57,7 @@ SiteNode::Outcome SiteNode::run_round(const RoundPlan& plan, const RunId& run, E
   outcome.arrivals.phases = std::move(round.nodes.front().arrivals);
   outcome.merged = round.nodes.front().merge.merged;
   tally_round(round, record);
+  record.prompts_per_client = static_cast<double>(node_.state.prompts().rows());
   const ExchangeCounts after = exchange.counts();
   record.sent_bytes = after.sent_bytes - before.sent_bytes;
   record.sent_messages = after.sent_messages - before.sent_messages;

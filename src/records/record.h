@@ -62,6 +62,8 @@ struct RoundRecord {
   double merge_error = std::numeric_limits<double>::quiet_NaN();
   double off_index_mass = std::numeric_limits<double>::quiet_NaN();
   std::size_t dead_prompts = 0;     // over all merges: merged prompts without mass in some step
+  double prompts_per_client = 0;    // held after the round, mean
+  std::size_t dropped_prompts = 0;  // over all clients: beyond merge.pool_limit
   double mixing_factor = 0;         // ρ
   double active_mixing_factor = 0;  // ρ among the clients that took part; absent ones alone make it 1
   std::size_t edges = 0;
@@ -162,6 +164,15 @@ inline constexpr Figure kFigures[] = {
         .in_events("merge/dead_prompts")
         .drawn(Chart::from_zero)
         .of_merges(),
+    figure("prompts_per_client", "Prompts per client", "prompts", Form::significant, Better::neither,
+           figure_of::round<&RoundRecord::prompts_per_client>,
+           "Prompts that a client holds after the round, mean; around a server, those that it hands out.")
+        .in_events("pool/prompts_per_client")
+        .drawn(Chart::log),
+    figure("dropped_prompts", "Dropped prompts", "prompts", Form::whole, Better::neither,
+           figure_of::round<&RoundRecord::dropped_prompts>,
+           "Prompts beyond merge.pool_limit, over all pools that grew in the round.")
+        .in_events("pool/dropped_prompts"),
     figure("mixing_factor", "Mixing factor, all clients", "", Form::significant, Better::lower,
            figure_of::round<&RoundRecord::mixing_factor>,
            "ρ of the round's graph; 1 wherever clients are absent, since nothing reaches those.")

@@ -2,6 +2,8 @@
 
 #include "run/gradient_phases.h"
 #include "run/moments_phase.h"
+#include "run/pool_phase.h"
+#include "run/server_phases.h"
 #include "run/update_phase.h"
 
 namespace dfrost {
@@ -38,20 +40,51 @@ void add_d2(const RunConfig& config, Method& method) {
         "keeps it");
 }
 
+void add_update(const RunConfig& config, Method& method) {
+  const auto train = with_memory(config);
+  if (config.pool_grows())
+    method.phases.push_back(std::make_unique<PoolPhase>(train, config.merge, config.run.seed));
+  else
+    method.phases.push_back(std::make_unique<UpdatePhase>(train, config.merge, config.run.seed));
+}
+
+void add_server(const RunConfig& config, Method& method) {
+  method.phases.push_back(std::make_unique<HandOutPhase>(config.merge));
+  method.phases.push_back(std::make_unique<CollectPhase>(with_memory(config), config.merge, config.run.seed));
+}
+
+// A pool that grows stays below its limit, rounded up to a multiple of what it begins with.
+std::size_t prompt_growth(const RunConfig& config) {
+  if (!config.pool_grows()) return 1;
+  const std::size_t first = config.most_prompts();
+  return (config.merge.pool.limit + first - 1) / first;  // without a limit: 0
+}
+
+Gathering gathering_of(Cooperation cooperation) {
+  switch (cooperation) {
+    case Cooperation::peers: return Gathering::peers;
+    case Cooperation::server: return Gathering::star;
+    case Cooperation::none:
+    case Cooperation::central: break;
+  }
+  return Gathering::nobody;
+}
+
 }  // namespace
 
 Method make_method(const RunConfig& config) {
-  const bool alone = config.method.cooperation != Cooperation::peers;
   Method method;
-  method.network = {.gathering = alone ? Gathering::nobody : Gathering::peers,
+  method.network = {.gathering = gathering_of(config.method.cooperation),
                     .topology = config.network.topology,
                     .faults = config.network.faults};
+  method.prompt_growth = prompt_growth(config);
+  if (config.method.cooperation == Cooperation::server) {
+    add_server(config, method);
+    return method;
+  }
   method.preparation = moments_phases(config.train.frame, config.train.batch, config.run.seed);
   switch (config.method.round) {
-    case RoundKind::update:
-      method.phases.push_back(
-          std::make_unique<UpdatePhase>(with_memory(config), config.merge, config.run.seed));
-      break;
+    case RoundKind::update: add_update(config, method); break;
     case RoundKind::dgd: method.phases.push_back(gradient_phase<DgdPhase>(config)); break;
     case RoundKind::d2: add_d2(config, method); break;
   }

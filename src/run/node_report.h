@@ -21,8 +21,9 @@ struct TrainOutcome {
 struct MergeOutcome {
   bool merged = false;  // false: nobody to merge with
   double off_index_mass = 0;
-  double error = 0;              // W₂² between the neighbourhood and its summary
-  std::size_t dead_prompts = 0;  // that had no mass in some step
+  double error = 0;                 // W₂² between the neighbourhood and its summary
+  std::size_t dead_prompts = 0;     // that had no mass in some step
+  std::size_t dropped_prompts = 0;  // beyond merge.pool_limit
   TheoremCheck theorem = {};
   std::optional<MergeView> view = {};
   double merge_seconds = 0;    // the merge alone,

@@ -81,6 +81,7 @@ void tally_exchange(std::span<NodeReport> reports, double wall_seconds, RoundRec
   for (auto& report : reports) {
     record.refused_messages += report.refused;
     record.missing_messages += report.missing;
+    record.dropped_prompts += report.merge.dropped_prompts;
     if (!report.merge.merged) continue;
     ++merges;
     off_index_mass += report.merge.off_index_mass;

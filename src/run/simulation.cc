@@ -16,6 +16,7 @@
 #include "run/progress_counter.h"
 #include "run/round_tally.h"
 #include "run/saved_nodes.h"
+#include "run/server_phases.h"
 
 namespace dfrost {
 namespace {
@@ -77,7 +78,7 @@ Simulation::Simulation(const RunConfig& config, Method method, const Backbone& b
       run_id_(run_id(config, backbone.precision())),
       viewed_(viewed_clients(partition_, corpus_, config.diagnostics.merge_views)),
       nodes_(make_nodes(config, method_, planner_, backbone.geometry(), corpus_.classes())),
-      network_model_(make_node(config, backbone.geometry(), corpus_.classes(), 0, config.prompts)),
+      network_model_(make_node(config, backbone.geometry(), corpus_.classes(), 0, config.usual_prompts())),
       exchanges_(planner_.nodes(), mailbox_options(method_, planner_.rounds_ahead(), nodes_)),
       threads_(config.run.threads) {
   samples_.reserve(partition_.clients.size());  // equipment points to them
@@ -158,9 +159,38 @@ ExchangeCounts Simulation::sent_by_all() {
   return sum;
 }
 
+Node Simulation::model_of(const Node& client) const {
+  return has_server() ? served_model(nodes_.back(), client, config_.merge) : client;
+}
+
+// How far the clients are from what the server has, which is the network's model.
+void Simulation::measure_around_server(RoundRecord& record) {
+  const Node& server = nodes_.back();
+  std::vector<double> distances(clients().size());
+  threads_.parallel_for(distances.size(), [&](std::size_t u, std::size_t) {
+    distances[u] = wasserstein2_squared({nodes_[u].state.prompts()}, {server.state.prompts()}).w2_squared;
+  });
+  for (const double distance : distances) record.consensus_error_total += distance;
+  record.consensus_error = record.consensus_error_total / static_cast<double>(distances.size());
+  average_all_but_prompts(clients(), network_model_.state);
+  network_model_ = model_of(network_model_);
+  record.prompts_per_client = static_cast<double>(server.state.prompts().rows());
+}
+
+// Around a server from which everything comes, all clients are scored by the same model.
+bool Simulation::scores_differ() const {
+  if (!has_server()) return true;
+  return std::ranges::any_of(nodes_.back().state.layout.parts(),
+                             [&](const auto& part) { return !is_shared(part.name, config_.merge); });
+}
+
 void Simulation::measure(RoundRecord& record) {
+  if (has_server()) return measure_around_server(record);
   std::vector<MatrixView<const float>> prompts;
   for (const auto& client : clients()) prompts.push_back(client.state.prompts());
+  std::size_t held = 0;
+  for (const auto& own : prompts) held += own.rows();
+  record.prompts_per_client = static_cast<double>(held) / static_cast<double>(prompts.size());
   auto& model = network_model_.state;
   const auto consensus = consensus_error(
       prompts, {.prompts = model.prompts().rows(), .seed = config_.run.seed, .threads = threads_.size()});
@@ -187,11 +217,13 @@ EvaluationRecord Simulation::evaluate_all(const RoundProgressCallback& progress)
   ProgressCounter counter(progress, "evaluate", models);
   std::vector<Evaluation> evaluations(models);
   threads_.parallel_for(models, [&](std::size_t i, std::size_t worker) {
-    const Node& model = i < chosen.size() ? nodes_[chosen[i]] : network_model_;
+    if (i < chosen.size() && !scores_differ()) return;
+    const Node model = i < chosen.size() ? model_of(nodes_[chosen[i]]) : network_model_;
     evaluations[i] = evaluate(model.adapter, model.state, test_samples_, samples,
                               {config_.train.mask, config_.evaluate.batch}, workspaces_[worker]);
     counter.add();
   });
+  if (!scores_differ()) std::fill_n(evaluations.begin(), chosen.size(), evaluations.back());
   return summarize_scores(corpus_, chosen, samples.size(), evaluations);
 }
 

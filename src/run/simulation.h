@@ -47,7 +47,9 @@ class Simulation {
   const Topology& topology() const { return planner_.topology(); }
   std::size_t threads() const { return threads_.size(); }
   Participants participants() const;  // refers to this
-  // Barycenter prompts and mean head, as of the last measurement.
+  // What a client is scored by: its own state or, around a server, the server's with what the client keeps.
+  Node model_of(const Node& client) const;
+  // Barycenter prompts and mean head, or the server's, as of the last measurement.
   const Node& network_model() const { return network_model_; }
 
   SavedNodes state() const;
@@ -59,6 +61,9 @@ class Simulation {
   void prepare(RoundRecord& record, const RoundProgressCallback& progress);
   void record_exchange(RoundOutcome& outcome, const ExchangeCounts& before, RoundRecord& record);
   void measure(RoundRecord& record);
+  bool has_server() const { return nodes_.size() > clients().size(); }
+  void measure_around_server(RoundRecord& record);
+  bool scores_differ() const;
   EvaluationRecord evaluate_all(const RoundProgressCallback& progress);
   bool by_class_mass() const;
   ExchangeCounts sent_by_all();

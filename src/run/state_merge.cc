@@ -6,24 +6,12 @@
 #include "dfrost/measure.h"
 #include "dfrost/merge.h"
 #include "merge/merge_kinds.h"
+#include "run/average_part.h"
 #include "run/class_mass.h"
 #include "run/pool_keys.h"
 
 namespace dfrost {
 namespace {
-
-// own ← self_weight·own + Σ weight·theirs, summed in double in the order of the senders.
-void average_part(const StateLayout::Part& part, const Inbox& inbox, std::span<float> own) {
-  std::vector<std::span<const float>> theirs;
-  for (const auto& message : inbox.messages)
-    theirs.emplace_back(message.tensors.find(part.name)->second.values);
-  for (std::size_t i = 0; i < own.size(); ++i) {
-    double sum = inbox.self_weight * static_cast<double>(own[i]);
-    for (std::size_t s = 0; s < theirs.size(); ++s)
-      sum += inbox.weights[s] * static_cast<double>(theirs[s][i]);
-    own[i] = static_cast<float>(sum);
-  }
-}
 
 // A part of the client's own, then of every sender.
 std::vector<MatrixView<const float>> part_of_all(const Node& node, const Inbox& inbox,
@@ -53,7 +41,8 @@ void merge_all_but_prompts(const Inbox& inbox, const MergeSection& options, cons
     } else if (options.head == HeadMerge::class_mass && has_class_rows(node, part.name)) {
       continue;
     } else if (options.head != HeadMerge::own) {
-      average_part(part, inbox, std::span(node.state.values).subspan(part.offset, part.size));
+      average_part(part.name, inbox.messages, inbox.weights, inbox.self_weight,
+                   std::span(node.state.values).subspan(part.offset, part.size));
     }
   }
   if (options.head == HeadMerge::class_mass) merge_class_rows(node, inbox, options.mass);

@@ -40,7 +40,7 @@ void write_adapters(const std::filesystem::path& folder, const AdapterCard& card
   std::filesystem::create_directories(folder);
   const std::size_t round = federation.rounds_done();
   for (const auto& client : federation.clients())
-    write_node_adapter(folder, card, adapter_name(client.id), round, client);
+    write_node_adapter(folder, card, adapter_name(client.id), round, federation.model_of(client));
   AdapterCard network = card;
   network.model = "network";
   network.round = round;

@@ -57,9 +57,11 @@ struct PromptOptions {
   // pull, +0.01 PFPT's term. At 0 nothing trains the query projection and separate keys: choosing is a hard
   // decision that no gradient passes.
   double similarity_weight = 0;
+  // The pool changes its size from round to round: images choose from it even while they must take all.
+  bool grows = false;
 
   std::size_t held() const { return pool == 0 ? count : pool; }
-  bool selects() const { return held() > count; }
+  bool selects() const { return grows || held() > count; }
   void validate() const;
 };
 

@@ -52,11 +52,14 @@ void choose(const PromptOptions& options, PoolPass& pass) {
   pass.chosen.clear();
   for (std::size_t i = 0; i < pass.similarity.rows(); ++i)
     append_largest<float>(pass.similarity.row(i), options.count, pass.chosen);
-  if (options.choice == PoolChoice::per_input) return;
-  std::vector<std::size_t> votes(pass.similarity.cols());
-  for (const std::size_t j : pass.chosen) ++votes[j];
-  pass.chosen.clear();
-  append_largest<std::size_t>(votes, options.count, pass.chosen);
+  if (options.choice == PoolChoice::per_batch) {
+    std::vector<std::size_t> votes(pass.similarity.cols());
+    for (const std::size_t j : pass.chosen) ++votes[j];
+    pass.chosen.clear();
+    append_largest<std::size_t>(votes, options.count, pass.chosen);
+  }
+  if (pass.used.size() < pass.similarity.cols()) pass.used.resize(pass.similarity.cols(), false);
+  for (const std::size_t j : pass.chosen) pass.used[j] = true;
 }
 
 std::span<const std::size_t> chosen_by(const PromptOptions& options, const PoolPass& pass,

@@ -22,6 +22,7 @@ struct PoolPass {
   Matrix<float> similarity;  // [images, pool]
   std::vector<float> inverse_query_norm, inverse_key_norm;
   std::vector<std::size_t> chosen;  // [images, count], or [count] for a whole batch; increasing in each row
+  std::vector<bool> used;           // prompts that any image chose since somebody cleared it
   Matrix<float> prompts;            // the chosen ones, as a Batch takes them
   Matrix<float> d_query;
 };

@@ -33,11 +33,10 @@ TEST(Architecture, IsThatOfEveryFamilyOfNames) {
   }
 }
 
-TEST(Architecture, OfAConvitIsRefusedByName) {
+TEST(Architecture, OfAConvitIsToldByItsGates) {
   auto tensors = small_tensors();
   tensors["blocks.0.attn.gating_param"] = {TensorType::f32, {4}};
-  test::expect_error(ErrorCode::unimplemented, "a ConViT, by its tensor 'blocks.0.attn.gating_param'",
-                     [&] { architecture_of(tensors); });
+  EXPECT_EQ(architecture_of(tensors).name, "convit");
 }
 
 TEST(Architecture, ThatIsNotInTheTableIsABug) {

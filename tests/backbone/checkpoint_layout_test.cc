@@ -152,13 +152,12 @@ TEST(CheckpointLayout, RefusesWhatIsNotAVisionTransformer) {
   expect_refused("no tensors", [](auto& shapes) { shapes.clear(); });
 }
 
-TEST(CheckpointLayout, NamesAConvitInsteadOfFindingItsShapesWrong) {
+TEST(CheckpointLayout, OfAConvitAsksForWhatItsGatedBlocksNeed) {
   TensorDescriptions tensors;
   for (const auto& [name, shape] : SmallCheckpoint().shapes) tensors[name] = {TensorType::f32, shape};
   tensors["pos_embed"] = {TensorType::f32, {1, 4, 64}};
   tensors["blocks.0.attn.gating_param"] = {TensorType::f32, {4}};
-  test::expect_error(ErrorCode::unimplemented, "a ConViT, by its tensor 'blocks.0.attn.gating_param'",
-                     [&] { infer_layout(tensors, {}, 0); });
+  test::expect_error(ErrorCode::data_loss, "blocks.0.attn.qk.weight", [&] { infer_layout(tensors, {}, 0); });
 }
 
 TEST(CheckpointLayout, RefusesTensorsThatAreNotFloats) {

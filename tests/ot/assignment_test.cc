@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "ot/row_assignment.h"
 #include "support/numbers.h"
 #include "support/support.h"
 
@@ -40,6 +41,32 @@ TEST(Assignment, CostsWhatScipySaysItMustCost) {
   problems.save(folder / "problems");
   test::run_python("ot/oracle.py",
                    "assignment " + (folder / "problems").string() + " " + (folder / "answers").string());
+  const auto answers = test::read_numbers(folder / "answers");
+  ASSERT_EQ(answers.size(), ours.size());
+  for (std::size_t i = 0; i < ours.size(); ++i) EXPECT_NEAR(ours[i], answers[i], 1e-12) << i;
+}
+
+TEST(RowAssignment, CostsWhatScipySaysItMustCost) {
+  const test::TemporaryFolder folder;
+  RandomStream random(2, "assignment of rows");
+  test::NumberWriter problems;
+  std::vector<double> ours;
+  for (std::size_t problem = 0; problem < 200; ++problem) {
+    const std::size_t n = 1 + random.below(20), columns = n + random.below(30);
+    DoubleMatrix cost(n, columns);
+    problems.add(n).add(columns);
+    for (std::size_t r = 0; r < n; ++r) {
+      for (double& c : cost.row(r))
+        c = problem % 3 == 0 ? static_cast<double>(random.below(4)) : random.normal();
+      problems.add_all(cost.row(r));
+    }
+    const auto column_of = assign_rows(cost);
+    EXPECT_EQ(std::set<std::size_t>(column_of.begin(), column_of.end()).size(), n);
+    ours.push_back(total(cost, column_of));
+  }
+  problems.save(folder / "problems");
+  test::run_python("ot/oracle.py",
+                   "rows " + (folder / "problems").string() + " " + (folder / "answers").string());
   const auto answers = test::read_numbers(folder / "answers");
   ASSERT_EQ(answers.size(), ours.size());
   for (std::size_t i = 0; i < ours.size(); ++i) EXPECT_NEAR(ours[i], answers[i], 1e-12) << i;

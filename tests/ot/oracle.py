@@ -2,6 +2,7 @@
 
 emd2         per problem: rows, cols, d, a points, b points, a weights, b weights   ->  ot.emd2
 assignment   per problem: n, costs                                                  ->  total cost by scipy
+rows         per problem: rows, columns, costs                                      ->  total cost by scipy
 barycenter   per problem: measures, n, d, start, weights, then per measure rows, points, weights
                                                                                     ->  objective of POT's answer
 """
@@ -42,6 +43,11 @@ def assignment(numbers):
     return costs[linear_sum_assignment(costs)].sum()
 
 
+def rows(numbers):
+    costs = numbers.take(numbers.size(), numbers.size())
+    return costs[linear_sum_assignment(costs)].sum()
+
+
 def barycenter(numbers):
     count, n, d = numbers.size(), numbers.size(), numbers.size()
     start, weights = numbers.take(n, d), numbers.take(count)
@@ -59,7 +65,7 @@ def barycenter(numbers):
 
 def main(kind, problems, answers):
     numbers = Numbers(problems)
-    solve = {"emd2": emd2, "assignment": assignment, "barycenter": barycenter}[kind]
+    solve = {"emd2": emd2, "assignment": assignment, "rows": rows, "barycenter": barycenter}[kind]
     found = []
     while numbers.left():
         found.append(solve(numbers))

@@ -16,7 +16,10 @@ import numpy as np
 import torch
 from PIL import Image
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "train"))
+for folder in ("base", "merge", "train"):
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / folder))
+from pfpt_oracle import aggregate  # noqa: E402
+from random_stream import RandomStream  # noqa: E402
 from oracle import Vit, batch_features, batch_loss, head_inputs, load, outside_domains, save, train  # noqa: E402
 
 MEAN, STD = np.array([0.485, 0.456, 0.406]), np.array([0.229, 0.224, 0.225])
@@ -60,6 +63,71 @@ def keys_along(plan, sets):
     mass = plan.sum(0)
     return np.stack([plan[:, i] @ np.concatenate(sets) / mass[i] if mass[i] * len(mass) >= 1e-6 else sets[0][i]
                      for i in range(len(mass))])
+
+
+def merge_seed(case, node, number):
+    return RandomStream(case["seed"], "merge", node, number).next()
+
+
+def pass_on(pool, others, own, limit):
+    """Own prompts, then what the others have first, second …, then what was kept before; each once; as many as fit."""
+    rows = [row for row in pool[:own]]
+    for rank in range(max(map(len, others))):
+        rows += [other[rank] for other in others if rank < len(other)]
+    rows += [row for row in pool[own:]]
+    kept = []
+    for row in rows:
+        if len(kept) < own or not any(np.array_equal(row, other) for other in kept):
+            kept.append(row)
+    return np.stack(kept[: limit or None])
+
+
+def most_used(pool, places, limit):
+    """A pool cut to those that most senders use, in their order."""
+    if not limit or len(pool) <= limit:
+        return pool
+    uses = np.bincount(sum(places, []), minlength=len(pool))
+    return pool[sorted(sorted(range(len(pool)), key=lambda i: (-uses[i], i))[:limit])]
+
+
+def grow_client(case, u, number, trained, sent, weights):
+    """As merge_client, where pools grow: `sent` are the prompts that travel."""
+    options = case["merge"]
+    neighbours = [v for v in range(len(trained)) if v != u and weights[v] > 0]
+    if not neighbours:
+        return trained[u]
+    if options["pool"] == "pass-on":
+        pool = pass_on(sent[u], [sent[v] for v in neighbours], case["prompts"]["count"], options["pool_limit"])
+    else:
+        pool = most_used(*aggregate([sent[v] for v in [u, *neighbours]], options["pool_passes"], options["pool_rate"],
+                                    merge_seed(case, u, number)), options["pool_limit"])
+    merged = {name: sum(weights[v] * trained[v][name] for v in [u, *neighbours]) if name != PROMPTS else pool
+              for name in trained[u]}
+    return merged if options["head"] == "average" else {**trained[u], PROMPTS: pool}
+
+
+def serve(case, states, links, number, train_one):
+    """A round around a server, the last node: all states afterwards."""
+    options, states, sent, server = case["merge"], list(states), {}, len(states) - 1
+    shared = [name for name in states[server] if name in (PROMPTS, KEYS) or options["head"] == "average"]
+    reached = sorted(client for client, _ in links)
+    for u in reached:
+        states[u], sent[u] = train_one(u, {**states[u], **{name: states[server][name] for name in shared}})
+    if not reached:
+        return states
+    pictures = np.array([len(case["clients"][u]["samples"]) for u in reached], float)
+    weights = pictures / pictures.sum()
+    merged = {name: sum(w * states[u][name] for w, u in zip(weights, reached)) for name in shared if name != PROMPTS}
+    if options["pool"] == "pfpt":
+        merged[PROMPTS] = most_used(*aggregate([sent[u] for u in reached], options["pool_passes"], options["pool_rate"],
+                                               merge_seed(case, server, number)), options["pool_limit"])
+    elif options["kind"] == "ot":
+        shares = weights if options["weights"] == "mixing" else np.full(len(reached), 1 / len(reached))
+        merged[PROMPTS], _ = transport_merge(options, [sent[u] for u in reached], shares, states[server][PROMPTS])
+    else:
+        merged[PROMPTS] = sum(w * sent[u] for w, u in zip(weights, reached))
+    states[server] = {**states[server], **merged}
+    return states
 
 
 def class_weights(options, mixing, masses):
@@ -197,7 +265,7 @@ def lazy_where_needed(weights):
 def federation(vit, case, inputs, patches, queries):
     clients = case["clients"]
     states = [{name.split("/")[1]: t.numpy() for name, t in inputs.items() if name.startswith(f"{u}/")}
-              for u in range(len(clients))]
+              for u in range(len(clients) + case["server"])]
     after, last = {}, [None] * len(clients)
     samples_of, counts = [], np.zeros((len(clients), case["classes"]))
     for u, client in enumerate(clients):
@@ -206,37 +274,63 @@ def federation(vit, case, inputs, patches, queries):
         outside = outside_domains([case["ranges"][i] for i in mine], case["classes"])
         samples_of.append((patches[mine], queries[mine], labels, outside))
         np.add.at(counts[u], labels.numpy(), 1)
-    frame = frames(case, vit, states, samples_of)
+    frame = frames(case, vit, states[: len(clients)], samples_of)
     masses, mass_options = np.zeros_like(counts), case["merge"]["mass"]
     kind, rate = case["round"], case["optimizer"]["learning_rate"]
+
+    def remember(number):
+        for u, state in enumerate(states):
+            after.update({f"{number + 1}/{u}/{name}": torch.tensor(values) for name, values in state.items()})
+
+    def work_of(u, number):
+        """The client's own options and dropout."""
+        own = {**case, "prompts": {**case["prompts"], "count": clients[u]["count"], "used": set()}}
+        return own, inputs.get(f"dropout/{number + 1}/{u}")
+
+    def train_one(u, state, number, network):
+        """What the client then holds, and which of its prompts travel."""
+        own, dropout = work_of(u, number)
+        state = train_client(vit, own, frame[u], state, samples_of[u], network["orders"][u], dropout)
+        chosen = sorted(own["prompts"]["used"]) if case["merge"]["pool"] == "pfpt" else slice(None)
+        return state, state[PROMPTS][chosen]
+
     for number, network in enumerate(case["rounds"]):
+        if case["server"]:
+            states = serve(case, states, network["links"], number + 1,
+                           lambda u, state: train_one(u, state, number, network))
+            remember(number)
+            continue
         before, trained, gradients = states, list(states), {}
+        sent = [state[PROMPTS] for state in states]
         for u in network["active"]:
             masses[u] = np.maximum(counts[u], mass_options["decay"] * masses[u])
-            own = {**case, "prompts": {**case["prompts"], "count": clients[u]["count"]}}
-            samples, dropout = samples_of[u], inputs.get(f"dropout/{number + 1}/{u}")
             if kind == "update":
-                trained[u] = train_client(vit, own, frame[u], states[u], samples, network["orders"][u], dropout)
+                trained[u], sent[u] = train_one(u, states[u], number, network)
                 continue
-            gradients[u] = gradient(vit, own, frame[u], states[u], samples, network["orders"][u][0], dropout)
+            own, dropout = work_of(u, number)
+            gradients[u] = gradient(vit, own, frame[u], states[u], samples_of[u], network["orders"][u][0], dropout)
             if kind == "d2":
                 trained[u], last[u] = corrected(rate, states[u], gradients[u], last[u]), (states[u], gradients[u])
         weights = mixing_matrix(len(clients), network["links"])
         if kind == "d2":
             weights = lazy_where_needed(weights)
-        states = [merge_client(case["merge"], u, trained, before[u][PROMPTS], weights[u], masses)
-                  for u in range(len(clients))]
+        if case["merge"]["pool"] == "fixed":
+            states = [merge_client(case["merge"], u, trained, before[u][PROMPTS], weights[u], masses)
+                      for u in range(len(clients))]
+        else:
+            states = [grow_client(case, u, number + 1, trained, sent, weights[u]) for u in range(len(clients))]
         masses = weights @ masses
         if kind == "dgd":
             for u, g in gradients.items():
                 states[u] = {name: x - rate * g[name] for name, x in states[u].items()}
-        for u, state in enumerate(states):
-            after.update({f"{number + 1}/{u}/{name}": torch.tensor(values) for name, values in state.items()})
+        remember(number)
     for name in states[0]:
-        if name not in (PROMPTS, KEYS):
-            values = [state[name] for state in states]
+        if case["server"] and (name in (PROMPTS, KEYS) or case["merge"]["head"] == "average"):
+            after[f"network/{name}"] = torch.tensor(states[-1][name])
+        elif name not in (PROMPTS, KEYS):
+            values = [state[name] for state in states[: len(clients)]]
             by_mass = case["merge"]["head"] == "class-mass" and name in class_rows(states[0])
-            shares = class_weights(mass_options, np.full(len(states), 1 / len(states)), masses)
+            shares = class_weights(mass_options, np.full(len(clients), 1 / len(clients)), masses)
             after[f"network/{name}"] = torch.tensor(by_class(shares, values) if by_mass else np.mean(values, 0))
     return after
 

@@ -69,6 +69,8 @@ def choose(options, state, query_features):
         votes = torch.bincount(chosen.flatten(), minlength=len(keys))
         best = sorted(range(len(keys)), key=lambda j: (-int(votes[j]), j))[: options["count"]]
         chosen = torch.tensor(best).expand(len(similarity), -1)
+    if "used" in options:  # a set of all that was ever chosen
+        options["used"].update(chosen.flatten().tolist())
     return state["prompt_embeddings"][chosen], similarity.gather(1, chosen).sum() / len(similarity)
 
 
@@ -91,7 +93,8 @@ def logits_of(case, vit, state, features, dropout):
 
 def make_optimizer(options, parameters):
     if options["kind"] == "adam":
-        return torch.optim.Adam(parameters, lr=options["learning_rate"], eps=options["epsilon"])
+        return torch.optim.Adam(parameters, lr=options["learning_rate"], betas=options["betas"],
+                                eps=options["epsilon"])
     return torch.optim.SGD(parameters, lr=options["learning_rate"], momentum=options["momentum"])
 
 

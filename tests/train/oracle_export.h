@@ -29,11 +29,8 @@ inline void enlarge_steps(OptimizerOptions& optimizer) {
 }
 
 inline nlohmann::json describe_optimizer(const OptimizerOptions& o) {
-  return {{"kind", to_string(o.kind)},
-          {"learning_rate", o.learning_rate},
-          {"epsilon", o.epsilon},
-          {"momentum", o.momentum},
-          {"sam_radius", o.sam_radius}};
+  return {{"kind", to_string(o.kind)},   {"learning_rate", o.learning_rate}, {"epsilon", o.epsilon},
+          {"betas", {o.beta1, o.beta2}}, {"momentum", o.momentum},           {"sam_radius", o.sam_radius}};
 }
 
 inline nlohmann::json describe_training(const AdapterOptions& adapter, const TrainOptions& train,

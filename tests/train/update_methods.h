@@ -1,4 +1,5 @@
-// The methods whose clients train between two merges, with what each sets of training.
+// The methods whose clients train between two merges that leave as many prompts, with what each sets of
+// training.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +12,8 @@ namespace dfrost::test {
 inline std::vector<MethodPreset> update_methods() {
   std::vector<MethodPreset> methods;
   std::ranges::copy_if(method_presets(), std::back_inserter(methods), [](const MethodPreset& method) {
-    return method.round == RoundKind::update && method.cooperation == Cooperation::peers;
+    return method.round == RoundKind::update && method.cooperation == Cooperation::peers &&
+           method.pool.kind == PoolMerge::fixed;
   });
   return methods;
 }

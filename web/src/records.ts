@@ -80,6 +80,8 @@ export interface Round {
   merge_error?: Figure;
   off_index_mass?: Figure;
   dead_prompts?: Figure;
+  prompts_per_client?: Figure;
+  dropped_prompts?: Figure;
   mixing_factor?: Figure;
   active_mixing_factor?: Figure;
   edges?: Figure;

@@ -39,6 +39,7 @@ test("the charts over rounds have the figures of the last round at their end", a
     "Merge error": [significant(last.merge_error)],
     "Off-index mass": [percent(last.off_index_mass)],
     "Dead prompts": [String(last.dead_prompts)],
+    "Prompts per client": [significant(last.prompts_per_client)],
     "Mixing factor": [significant(last.active_mixing_factor)],
     "Seconds per round": ["train", "exchange", "merge", "measure", "evaluate"].map((stage) => seconds(last.seconds[stage])),
   };

@@ -104,6 +104,7 @@ function makeRound(round, { method, clients, domains, failures, evaluates }, ran
     consensus_error: agreement * 0.4 * Math.exp(-round / 6) + 0.0021 * (1 + 0.2 * random()),
     merge_error: 0.02 + agreement * 0.3 * Math.exp(-round / 9) + 0.004 * random(),
     off_index_mass: method === "D-FROST" ? 0.3 * progress + 0.02 * random() : 0,
+    prompts_per_client: 10, dropped_prompts: 0,
     dead_prompts: method === "D-FROST" ? Math.floor(3 * random() * Math.exp(-round / 10)) : 0,
     mixing_factor: graph.absent.length > 0 ? 1 : among,
     active_mixing_factor: among,

@@ -1,0 +1,25 @@
+// ConViT: what its row in the table of architectures is made of, each function as architecture.h describes
+// it, and the backbone that its weights become.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+
+#include "backbone/architecture.h"
+#include "backbone/convit_weights.h"
+
+namespace dfrost {
+
+bool is_convit(const TensorDescriptions& tensors);
+CheckpointLayout infer_convit_layout(const TensorDescriptions& tensors, const CheckpointConfig& config,
+                                     std::size_t heads);
+DefaultPreprocessing convit_preprocessing(const CheckpointLayout& layout, const std::filesystem::path& path);
+std::unique_ptr<WeightSource> open_convit_weights(const TensorStore& store, const CheckpointLayout& layout,
+                                                  const Geometry& geometry);
+StepFlops convit_flops(const Geometry& geometry, std::size_t prompts);
+std::size_t convit_weight_bytes(const Geometry& geometry, Precision precision, bool training);
+
+std::unique_ptr<Backbone> make_convit_fp32(const ConvitWeights& weights, bool training, ThreadPool* threads);
+
+}  // namespace dfrost

@@ -1,0 +1,93 @@
+#include "merge/pool_aggregation.h"
+
+#include "base/random.h"
+#include "dfrost/error.h"
+#include "merge/pool_model.h"
+#include "ot/checks.h"
+#include "ot/row_assignment.h"
+
+namespace dfrost {
+namespace {
+
+// Of one sender.
+struct Contribution {
+  DoubleMatrix prompts;
+  std::vector<std::size_t> assigned;  // the centroid of each
+  DoubleMatrix scores;
+
+  std::vector<bool> used(std::size_t centroids) const {
+    std::vector<bool> marks(centroids, false);
+    for (const std::size_t i : assigned) marks[i] = true;
+    return marks;
+  }
+};
+
+DoubleMatrix all_prompts(std::span<const MatrixView<const float>> senders) {
+  std::size_t rows = 0;
+  for (const auto& sender : senders) rows += sender.rows();
+  DoubleMatrix all(rows, senders.front().cols());
+  std::size_t first = 0;
+  for (const auto& sender : senders) {
+    all.set_rows(first, sender);
+    first += sender.rows();
+  }
+  return all;
+}
+
+std::vector<Contribution> first_assignments(std::span<const MatrixView<const float>> senders,
+                                            std::size_t centroids, std::uint64_t seed) {
+  std::vector<Contribution> all;
+  for (std::size_t t = 0; t < senders.size(); ++t) {
+    auto order = RandomStream(seed, "pool assignment", t).permutation(centroids);
+    order.resize(senders[t].rows());
+    all.push_back({DoubleMatrix(senders[t]), std::move(order), DoubleMatrix(senders[t].rows(), centroids)});
+  }
+  return all;
+}
+
+// By the scores of before the step, which are then no longer needed.
+std::vector<std::size_t> best_assignment(DoubleMatrix& scores) {
+  for (std::size_t j = 0; j < scores.rows(); ++j)
+    for (double& score : scores.row(j)) score = -score;
+  return assign_rows(scores);
+}
+
+PoolAggregate pool_of(const DoubleMatrix& centroids, const std::vector<Contribution>& senders) {
+  std::vector<std::size_t> uses(centroids.rows(), 0), place(centroids.rows(), 0);
+  for (const auto& sender : senders)
+    for (const std::size_t i : sender.assigned) ++uses[i];
+  PoolAggregate pool;
+  for (std::size_t i = 0; i < uses.size(); ++i) {
+    if (uses[i] == 0) continue;
+    place[i] = pool.uses.size();
+    pool.uses.push_back(uses[i]);
+    for (const double value : centroids.row(i)) pool.prompts.push_back(static_cast<float>(value));
+  }
+  for (const auto& sender : senders) {
+    pool.assigned.emplace_back();
+    for (const std::size_t i : sender.assigned) pool.assigned.back().push_back(place[i]);
+  }
+  return pool;
+}
+
+}  // namespace
+
+PoolAggregate aggregate_pools(std::span<const MatrixView<const float>> senders,
+                              const PoolAggregationOptions& options) {
+  if (senders.empty()) throw Error(ErrorCode::invalid_argument, "no prompt sets to aggregate");
+  for (const auto& sender : senders) check_points(sender, senders.front().cols(), "sender");
+  PoolModel model(all_prompts(senders), options.seed);
+  const std::size_t centroids = model.centroids().rows();
+  auto contributions = first_assignments(senders, centroids, options.seed);
+  for (std::size_t pass = 0; pass < options.passes; ++pass) {
+    for (auto& sender : contributions) {
+      model.evaluate();
+      model.score(sender.prompts, sender.used(centroids), sender.scores);
+      model.ascend(sender.prompts, sender.assigned, options.rate);
+      sender.assigned = best_assignment(sender.scores);
+    }
+  }
+  return pool_of(model.centroids(), contributions);
+}
+
+}  // namespace dfrost
