@@ -38,6 +38,11 @@ struct AdapterInfo {
   Geometry geometry;
   Preprocessing preprocessing;
   std::vector<AdapterDomain> domains;
+  // What is trained: "linear", "mlp" (ReLU between its layers) or "pfpt" (on top of the checkpoint's own
+  // logits); the prompts that a picture sees, and the pool that it chooses them from (0: none).
+  std::string head = "linear";
+  std::size_t prompts = 0;
+  std::size_t pool = 0;
 };
 
 // Row-major; points into the adapter.
@@ -87,6 +92,9 @@ class Classifier {
 
   // The most probable classes first, at most `top`; among those of `domain` alone where one is named.
   std::vector<Guess> classify(const ImageView& picture, std::size_t top = 3, std::string_view domain = {});
+
+  // Of all classes, as they are numbered by the card.
+  std::vector<float> logits(const ImageView& picture);
 
  private:
   struct Parts;

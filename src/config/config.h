@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -49,6 +51,7 @@ struct DataSection {
   std::size_t test_per_domain = CorpusOptions{}.test_per_domain;
   bool allow_fewer = false;     // a domain that has fewer pictures gives all it has, instead of being refused
   std::size_t cache_mb = 1280;  // most memory for patch embeddings that are kept between epochs; 0: none are
+  std::function<Corpus()> given = {};  // what a program brings instead; no key says it
 };
 
 struct NetworkSection {
@@ -101,6 +104,8 @@ std::string_view to_string(HeadMerge merge);
 struct MergeSection : MergeOptions {
   SenderWeights weights = SenderWeights::equal;
   HeadMerge head = HeadMerge::average;
+  // What a program brings instead of `kind`; no key says it.
+  std::shared_ptr<const CustomMerge> custom = {};
 };
 
 struct DiagnosticsSection {

@@ -132,6 +132,7 @@ std::size_t Corpus::classes() const {
 
 Corpus open_corpus(const CorpusOptions& options, const ReadOptions& read) {
   options.validate();
+  if (options.given) return options.given();
   Corpus corpus;
   for (const auto& spec : options.domains) corpus.domains.push_back(add_domain(corpus, spec, options, read));
   return corpus;
