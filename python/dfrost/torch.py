@@ -20,7 +20,7 @@ from ._types import Path
 
 class _Features(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, *args: Any) -> torch.Tensor:
+    def forward(ctx: Any, *args: Any, **kwargs: Any) -> torch.Tensor:
         model, images, prompts = args
         if not ctx.needs_input_grad[2]:
             return torch.from_numpy(model.features(images.detach(), prompts.detach()))

@@ -141,10 +141,12 @@ class Runs(Case):
         self.assertEqual((c["run.seed"], c.merge.kind, c.prompts.count, c.train.learning_rate), (7, "average", 5, 0.5))
         self.assertEqual(dfrost.Config.parse(c.to_toml()), c)
         self.assertIn("rounds", dir(c.run))
-        for wrong in ({"run.sed": 1}, {"merge.kind": "men"}):
-            with self.assertRaises(ValueError) as caught:
+        for wrong in ({"run.sed": 1}, {"merge.kind": "men"}, {"run.rounds": "many"}):
+            with self.assertRaises(ValueError):
                 c.set(wrong)
-            self.assertTrue(caught.exception.hint)
+        with self.assertRaises(ValueError) as caught:
+            c.run.sed = 1
+        self.assertEqual((caught.exception.hint, c.run.seed), ("did you mean 'seed'?", 7))
         with self.assertRaises(FileNotFoundError):
             dfrost.Config(self.folder / "none.toml")
         with self.assertRaises(FileNotFoundError):
