@@ -3,7 +3,7 @@
     PYTHONPATH=build/release/python /usr/bin/python3 bench/python_overhead.py
 
 merge: the same call on sets so small that nothing but the call is left of it is all overhead that there can be, and beside it the time at
-the paper's size. features: the compiled call beside the same with nothing to compute. A run: with on_round and on_progress against without,
+the paper's size, which `dfrost bench merge` has for C++ (N = 60, n = 10, d = 768). features: the compiled call beside the same with nothing to compute. A run: with on_round and on_progress against without,
 and with a merge in Python against the same merge in C++.
 """
 
@@ -16,24 +16,23 @@ import numpy as np
 import dfrost
 
 
-def best(call, repeats, rounds=7):
-    """Seconds of one call, the least of several means: what else runs on the machine only adds."""
-    means = []
-    for _ in range(rounds):
+def best(call, repeats):
+    """Seconds of the fastest call: what else runs on the machine only adds."""
+    seconds = []
+    for _ in range(repeats):
         start = time.perf_counter()
-        for _ in range(repeats):
-            call()
-        means.append((time.perf_counter() - start) / repeats)
-    return min(means)
+        call()
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)
 
 
 def merges():
     random = np.random.default_rng(1)
-    start = random.standard_normal((10, 768), dtype=np.float32)
-    sets = [start + random.standard_normal((10, 768), dtype=np.float32) * np.float32(0.1) for _ in range(6)]
+    start = random.standard_normal((10, 768), dtype=np.float32) * np.float32(0.1)
+    sets = [start + random.standard_normal((10, 768), dtype=np.float32) * np.float32(0.01) for _ in range(6)]
     tiny = [np.ones((1, 1), np.float32)] * 6
     empty = best(lambda: dfrost.merge(tiny, steps=1), 2000)
-    print(f"merge, 6 sets of 10 x 768, 50 steps: {1e6 * best(lambda: dfrost.merge(sets), 50):.0f} us; of 1 x 1, one step: {1e6 * empty:.1f} us")
+    print(f"merge, 6 sets of 10 x 768, 50 steps: {1e6 * best(lambda: dfrost.merge(sets), 500):.0f} us; of 1 x 1, one step: {1e6 * empty:.1f} us")
 
 
 def features():
@@ -41,7 +40,7 @@ def features():
     images = model.preprocess(np.zeros((16, 32, 32, 3), np.uint8))
     prompts = np.zeros((10, model.geometry.width), np.float32)
     patches = model.embed(images)
-    whole = best(lambda: model.features(patches, prompts), 3)
+    whole = best(lambda: model.features(patches, prompts), 20)
     nothing = best(lambda: model.features(patches[:0], prompts), 2000)
     print(f"features, 16 pictures, one thread: {1e3 * whole:.2f} ms; of no picture: {1e6 * nothing:.1f} us, {100 * nothing / whole:.3f} %")
 
@@ -51,8 +50,8 @@ def runs():
 
     def some(count):
         return random.integers(0, 255, (count, 32, 32, 3), dtype=np.uint8), np.arange(count) % 4
-    data = dfrost.Data([some(64) for _ in range(6)], some(32), ["a", "b", "c", "d"])
-    config = dfrost.Config.preset("mine", {"run.rounds": 5, "network.topology": "full", "method.name": "fedavg"})
+    data = dfrost.Data([some(4) for _ in range(6)], some(4), ["a", "b", "c", "d"])
+    config = dfrost.Config.preset("mine", {"run.rounds": 4, "network.topology": "full", "merge.kind": "average", "evaluate.every": 0})
 
     def seconds(**how):
         with tempfile.TemporaryDirectory() as folder:
@@ -67,7 +66,7 @@ def runs():
             found[name].append(seconds(**how))
     for name, values in found.items():
         print(f"run {name}: {min(v[0] for v in values):.3f} s (median {statistics.median(v[0] for v in values):.3f}), merges "
-              f"{1e3 * min(v[1] for v in values):.1f} ms of 30")
+              f"{1e3 * min(v[1] for v in values):.1f} ms of 24")
 
 
 if __name__ == "__main__":
