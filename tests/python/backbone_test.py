@@ -87,7 +87,7 @@ class Backbones(Case):
                 call()
             self.assertIn(fix, caught.exception.hint)
 
-    def test_a_thousand_calls_leave_nothing_behind(self):
+    def test_a_hundred_gradients_leave_nothing_behind(self):
         import resource
         images = self.mini.preprocess(pictures(1, 1)[0])
         prompts = np.ones((1, self.mini.geometry.width), np.float32)
