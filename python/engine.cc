@@ -298,7 +298,7 @@ py::dict info_dict(const AdapterInfo& info) {
       "backbone"_a = info.backbone, "backbone_fingerprint"_a = info.backbone_fingerprint,
       "precision"_a = std::string(to_string(info.precision)), "geometry"_a = geometry_dict(info.geometry),
       "preprocessing"_a = preprocessing_dict(info.preprocessing), "domains"_a = domains, "head"_a = info.head,
-      "prompts"_a = info.prompts, "pool"_a = info.pool);
+      "prompts"_a = info.prompts, "pool"_a = info.pool, "verified"_a = info.verified);
 }
 
 // Views into the adapter, which cannot be written.

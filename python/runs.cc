@@ -249,6 +249,7 @@ py::dict run_here(const Config& config, const py::dict& how, const py::dict& cal
   RunOptions options;
   options.folder = how["folder"].cast<std::filesystem::path>();
   options.resume = how["resume"].cast<bool>();
+  options.start_over = how["start_over"].cast<bool>();
   const py::object merge = how["merge"];
   if (!merge.is_none()) options.merge = custom_merge(merge, how["merge_name"].cast<std::string>(), desk);
   std::vector<py::array> keep;

@@ -43,6 +43,8 @@ struct AdapterInfo {
   std::string head = "linear";
   std::size_t prompts = 0;
   std::size_t pool = 0;
+  // What was read is what was written; false: an adapter of an earlier version, which carries no checksum.
+  bool verified = false;
 };
 
 // Row-major; points into the adapter.
@@ -55,7 +57,7 @@ struct AdapterTensor {
 // Immutable, and cheap to copy: copies share what they hold.
 class Adapter {
  public:
-  // Throws (not_found, data_loss) for a file that is not there or holds no adapter.
+  // Throws (not_found, data_loss) for a file that is not there, holds no adapter or a damaged one.
   explicit Adapter(const std::filesystem::path& file);
 
   const AdapterInfo& info() const;

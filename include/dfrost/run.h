@@ -37,6 +37,7 @@ struct RunOptions {
   std::filesystem::path folder = {};      // of the records; empty: runs/NAME, by run.name
   bool resume = false;                    // go on where an earlier run stopped
   std::string command = {};               // what makes all of this run, for the records; empty: found out
+  bool start_over = false;                // an earlier run that is there is moved aside, whole
   std::optional<CustomMerge> merge = {};  // instead of merge.kind
   std::optional<RunData> data = {};       // instead of data.domains
 };

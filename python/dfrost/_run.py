@@ -152,21 +152,26 @@ def _warn(what: str, hint: str) -> None:
     warnings.warn(what + (f"; {hint}" if hint else ""), stacklevel=2)
 
 
-def run(config: Config, *, folder: Optional[Path] = None, resume: bool = False, on_round: Optional[Callable[[Round], Any]] = None,
+def run(config: Config, *, folder: Optional[Path] = None, resume: bool = False, start_over: bool = False,
+        on_round: Optional[Callable[[Round], Any]] = None,
         on_progress: Optional[Callable[[str, int, int, int], Any]] = None, on_ready: Optional[Callable[[dict[str, Any]], Any]] = None,
         on_note: Optional[Callable[[str], Any]] = None, on_warning: Optional[Callable[[str, str], Any]] = _warn,
         merge: Optional[Callable[[PromptSets], Any]] = None, data: Optional[Data] = None) -> Run:
     """Runs an experiment, or the rounds of it that are missing, as `dfrost run` does; the same config gives the same bytes.
 
     Records, checkpoints and adapters go to `folder` (None: runs/NAME). Who watches is called from the thread that called run(), one call at
-    a time; an exception there, or Ctrl-C, ends the run after saving every round that is done, so that `resume=True` goes on with it.
+    a time; an exception there, or Ctrl-C, ends the run after saving every round that is done, so that `resume=True` goes on with it;
+    `start_over=True` moves a run that is there aside, whole, and begins anew.
 
     `merge` is a merge of your own: prompt sets in (see PromptSets), one set out, shaped as the client's own. `data` brings pictures of your
     own; [data] and [partition] of the config then say nothing. A run is resumed with a merge of the same name, and the same pictures.
     """
     if not isinstance(config, Config):
         raise InvalidValue("config is no dfrost.Config", "invalid_argument", "", "dfrost.Config(file) reads one")
-    how = {"folder": "" if folder is None else folder, "resume": resume, "merge": None if merge is None else _merge_call(merge),
+    if resume and start_over:
+        raise InvalidValue("a run is resumed or begun anew, not both", "invalid_argument", "", "leave out resume, or start_over")
+    how = {"folder": "" if folder is None else folder, "resume": resume, "start_over": start_over,
+           "merge": None if merge is None else _merge_call(merge),
            "merge_name": getattr(merge, "__name__", type(merge).__name__), "data": None if data is None else data._parts()}
     calls = {"on_note": on_note, "on_warning": on_warning, "on_ready": on_ready, "on_progress": on_progress,
              "on_round": None if on_round is None else lambda parts: on_round(Round(*parts))}

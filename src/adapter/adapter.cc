@@ -11,7 +11,8 @@
 namespace dfrost {
 namespace {
 
-AdapterInfo info_of(const AdapterCard& card) {
+AdapterInfo info_of(const StoredAdapter& adapter) {
+  const AdapterCard& card = adapter.card;
   AdapterInfo info{.method = card.method,
                    .model = card.model,
                    .round = card.round,
@@ -24,7 +25,8 @@ AdapterInfo info_of(const AdapterCard& card) {
                    .domains = {},
                    .head = std::string(to_string(card.adapter.head.kind)),
                    .prompts = card.adapter.prompts.count,
-                   .pool = card.adapter.prompts.pool};
+                   .pool = card.adapter.prompts.pool,
+                   .verified = adapter.has_checksum};
   for (const auto& domain : card.domains) {
     info.domains.push_back({domain.name, domain.first_class, domain.class_names});
   }
@@ -48,7 +50,7 @@ struct Adapter::Contents {
 
 Adapter::Adapter(const std::filesystem::path& file) {
   auto stored = read_adapter(file);
-  auto info = info_of(stored.card);
+  auto info = info_of(stored);
   contents_ = std::make_shared<Contents>(Contents{std::move(stored), std::move(info)});
 }
 

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/choice.h"
+#include "base/content_hash.h"
 #include "base/json.h"
-#include "base/safetensors.h"
 #include "dfrost/error.h"
 
 namespace dfrost {
@@ -114,6 +114,48 @@ void check_sizes(const AdapterCard& card) {
     throw Error(ErrorCode::data_loss, "a size in it is zero");
 }
 
+// Says in the card that there is a checksum beside it: one that was lost is then missed.
+constexpr const char* kChecksum = "checksum";
+constexpr const char* kChecksumKind = "content-64";
+
+// Of what the metadata says and of names, shapes and values; not of how a file lays them out, which other
+// writers do otherwise.
+class AdapterChecksum {
+ public:
+  explicit AdapterChecksum(const SafetensorsMetadata& metadata) {
+    for (const char* key : {"format", "card"}) {
+      const auto found = metadata.find(key);
+      const std::string text = found == metadata.end() ? "" : found->second;
+      hash_.add(std::span(text));
+    }
+  }
+  void add(std::string_view name, const Shape& shape, std::span<const std::byte> values) {
+    hash_.add(std::span(name));
+    hash_.add(std::span(shape));
+    hash_.add(values);
+  }
+  std::string hex() const { return hash_.hex(); }
+
+ private:
+  ContentHash hash_;
+};
+
+std::string checksum_of(const SafetensorsMetadata& metadata, std::vector<FloatTensor> tensors) {
+  std::ranges::sort(tensors, {}, &FloatTensor::name);
+  AdapterChecksum checksum(metadata);
+  for (const auto& [name, shape, values] : tensors) checksum.add(name, shape, std::as_bytes(values));
+  return checksum.hex();
+}
+
+bool promises_checksum(const std::string& card) {
+  try {
+    const auto json = parse_json(card, "card");
+    return json.is_object() && json.contains(kChecksum);
+  } catch (const Error&) {
+    return false;  // whoever reads the card says what is wrong with it
+  }
+}
+
 AdapterCard read_card(const Json& json) {
   AdapterCard card;
   if (const int format = json.at("format"); format != kAdapterFormat) {
@@ -177,8 +219,23 @@ AdapterCard card_from_json(const Json& json, const std::string& place) {
 }
 
 void write_adapter(const std::filesystem::path& path, const AdapterCard& card, const ClientState& state) {
-  write_safetensors(path, tensors_of(state),
-                    {{"format", "dfrost adapter"}, {"card", dump_json(to_json(card))}});
+  Json json = to_json(card);
+  json[kChecksum] = kChecksumKind;
+  const auto tensors = tensors_of(state);
+  SafetensorsMetadata metadata = {{"format", "dfrost adapter"}, {"card", dump_json(json)}};
+  metadata.emplace(kChecksum, checksum_of(metadata, tensors));
+  write_safetensors(path, tensors, metadata);
+}
+
+std::optional<bool> is_undamaged(const Safetensors& content) {
+  const auto card = content.metadata.find("card"), said = content.metadata.find(kChecksum);
+  if (said == content.metadata.end()) {
+    if (card == content.metadata.end()) return std::nullopt;
+    return promises_checksum(card->second) ? std::optional(false) : std::nullopt;
+  }
+  AdapterChecksum checksum(content.metadata);
+  for (const auto& [name, tensor] : content.tensors) checksum.add(name, tensor.shape, tensor.bytes);
+  return checksum.hex() == said->second;
 }
 
 StoredAdapter read_adapter(const std::filesystem::path& path) {
@@ -190,8 +247,15 @@ StoredAdapter read_adapter(const std::filesystem::path& path) {
                 "adapters are what 'dfrost run' leaves in the adapter folder of a run")
         .at(path.string());
   }
+  const auto undamaged = is_undamaged(file.content());
+  if (undamaged == false) {
+    throw Error(ErrorCode::data_loss, "the adapter is damaged: its checksum is not that of its content",
+                "copy it again, or write it anew by 'dfrost run --resume' of its run")
+        .at(path.string());
+  }
   StoredAdapter adapter;
-  adapter.card = card_from_json(Json::parse(text->second, nullptr, false), path.string());
+  adapter.has_checksum = undamaged.has_value();
+  adapter.card = card_from_json(parse_own_json(text->second), path.string());
   adapter.state.layout = layout_of(adapter.card.adapter, adapter.card.geometry);
   if (adapter.state.layout.size() > file.file().bytes().size()) {
     throw Error(ErrorCode::data_loss, "the card describes more values than the file has bytes")
@@ -199,6 +263,7 @@ StoredAdapter read_adapter(const std::filesystem::path& path) {
   }
   try {
     read_state(file.content(), adapter.state);
+    file.file().check();
   } catch (Error& error) {
     throw error.at(path.string());
   }

@@ -6,9 +6,11 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/safetensors.h"
 #include "data/preprocess.h"
 #include "dfrost/backbone.h"
 #include "train/client_state.h"
@@ -50,10 +52,22 @@ AdapterCard card_from_json(const nlohmann::ordered_json& json, const std::string
 struct StoredAdapter {
   AdapterCard card;
   ClientState state;
+  bool has_checksum = true;  // false: of a time when adapters had none, and damage need not show
 };
 
 void write_adapter(const std::filesystem::path& path, const AdapterCard& card, const ClientState& state);
-// Throws (data_loss) for a file without a card, or whose tensors are not those that its card says.
+// Throws (data_loss) for a file without a card, whose tensors are not those that its card says, or whose
+// content is not what was written.
 StoredAdapter read_adapter(const std::filesystem::path& path);
+
+// What there is to say to people of an adapter without a checksum.
+inline constexpr const char* kNoChecksum =
+    "the adapter carries no checksum, so damage to it would go unnoticed";
+inline constexpr const char* kNoChecksumHint =
+    "it was written by an earlier dfrost; 'dfrost run --resume' of its run writes it anew, with one";
+
+// Whether the content of a file is what write_adapter() wrote; nothing where it never said what that was: an
+// adapter of an earlier version, or no adapter.
+std::optional<bool> is_undamaged(const Safetensors& content);
 
 }  // namespace dfrost

@@ -89,8 +89,7 @@ std::vector<std::string> shipped_backbones() {
     for (auto& name : names_in(root)) names.push_back(std::move(name));
   }
   std::ranges::sort(names);
-  const auto repeated = std::ranges::unique(names);
-  names.erase(repeated.begin(), repeated.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());  // ranges::unique is beyond clang 14
   return names;
 }
 

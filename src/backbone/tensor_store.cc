@@ -28,7 +28,8 @@ class SafetensorsStore final : public TensorStore {
   void read(std::string_view name, std::span<float> values) const override {
     const auto& tensor = file_.content().tensors.find(name)->second;
     read_floats(tensor, name, values);
-    release_pages(tensor.bytes);
+    file_.file().check();
+    file_.file().release(tensor.bytes);
   }
   std::size_t file_bytes() const override { return file_.file().bytes().size(); }
 
@@ -47,7 +48,8 @@ class PthStore final : public TensorStore {
   void read(std::string_view name, std::span<float> values) const override {
     const auto& tensor = pth_.find(name)->second;
     read_floats(tensor, name, values);
-    release_pages(tensor.bytes);
+    file_.check();
+    file_.release(tensor.bytes);
   }
   std::size_t file_bytes() const override { return file_.bytes().size(); }
 
@@ -59,10 +61,8 @@ class PthStore final : public TensorStore {
 bool is_pytorch_archive(const fs::path& path) {
   const auto extension = path.extension();
   if (extension == ".pth" || extension == ".pt" || extension == ".bin") return true;
-  const MappedFile file(path);
   constexpr std::string_view kZip = "PK\3\4";  // as safetensors this would be a header of 67 MB
-  const auto bytes = file.bytes();
-  return bytes.size() >= kZip.size() && std::memcmp(bytes.data(), kZip.data(), kZip.size()) == 0;
+  return read_file_start(path, kZip.size()) == kZip;
 }
 
 std::unique_ptr<TensorStore> open_file(const fs::path& path) {

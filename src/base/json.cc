@@ -7,21 +7,18 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/nesting.h"
 #include "base/quote.h"
 #include "dfrost/error.h"
 
 namespace dfrost {
 namespace {
 
-constexpr int kDeepest = 64;
-
 // The keys of the objects that are open, innermost last.
 class StructureCheck {
  public:
-  bool operator()(int depth, nlohmann::json::parse_event_t event, const nlohmann::json& parsed) {
+  bool operator()(int, nlohmann::json::parse_event_t event, const nlohmann::json& parsed) {
     using Event = nlohmann::json::parse_event_t;
-    if (depth > kDeepest)
-      throw Error(ErrorCode::data_loss, fmt::format("JSON nested deeper than {}", kDeepest));
     if (event == Event::object_start) open_.emplace_back();
     if (event == Event::object_end) open_.pop_back();
     if (event == Event::key && !open_.back().insert(parsed.get_ref<const std::string&>()).second) {
@@ -51,6 +48,10 @@ std::string dump_json(const nlohmann::ordered_json& document, int indent) {
 }
 
 nlohmann::json parse_json(std::string_view text, const std::string& place) {
+  if (const auto line = line_nested_too_deep(text, NestedText::json)) {
+    throw Error(ErrorCode::data_loss, fmt::format("JSON nested deeper than {}", kDeepestNesting))
+        .at(fmt::format("{}, line {}", place, *line));
+  }
   StructureCheck check;
   try {
     return nlohmann::json::parse(text.begin(), text.end(), std::ref(check));
@@ -64,6 +65,12 @@ nlohmann::json parse_json(std::string_view text, const std::string& place) {
     error.at(place);
     throw;
   }
+}
+
+nlohmann::ordered_json parse_own_json(std::string_view text) {
+  using Json = nlohmann::ordered_json;
+  if (line_nested_too_deep(text, NestedText::json)) return Json(Json::value_t::discarded);
+  return Json::parse(text.begin(), text.end(), nullptr, false);
 }
 
 nlohmann::json read_json_file(const std::filesystem::path& path, std::size_t limit_bytes) {

@@ -4,18 +4,22 @@
 
 namespace dfrost {
 
-std::string quote_name(std::string_view name) {
-  constexpr std::size_t kLongest = 120;
-  std::string text = "'";
-  for (const char c : name.substr(0, kLongest)) {
+std::string escape_controls(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte < 0x20 || byte == 0x7f) {
-      text += fmt::format("\\x{:02x}", byte);
+      escaped += fmt::format("\\x{:02x}", byte);
     } else {
-      text += c;
+      escaped += c;
     }
   }
-  return text + (name.size() > kLongest ? "…'" : "'");
+  return escaped;
+}
+
+std::string quote_name(std::string_view name) {
+  constexpr std::size_t kLongest = 120;
+  return fmt::format("'{}{}'", escape_controls(name.substr(0, kLongest)), name.size() > kLongest ? "…" : "");
 }
 
 }  // namespace dfrost

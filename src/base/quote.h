@@ -9,4 +9,7 @@ namespace dfrost {
 
 std::string quote_name(std::string_view name);
 
+// A text that others had a hand in, without what a terminal would obey: control characters escaped.
+std::string escape_controls(std::string_view text);
+
 }  // namespace dfrost

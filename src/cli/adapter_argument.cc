@@ -9,6 +9,7 @@
 #include "config/toml_file.h"
 #include "dfrost/error.h"
 #include "records/run_folder.h"
+#include "report/run_reader.h"
 
 namespace dfrost::cli {
 namespace {
@@ -34,14 +35,25 @@ AdapterArgument find_adapters(const std::string& run_or_adapter) {
         .at(run_or_adapter);
   }
   if (!fs::is_directory(path)) return with_run({.file = path});
+  path = run_folder_of(path);
   const fs::path folder = fs::exists(path / kNetworkAdapter) ? path : path / "adapter";
   if (fs::exists(folder / kNetworkAdapter))
     return with_run({.file = folder / kNetworkAdapter, .clients = client_adapter_files(folder)});
+  // A site has its own, and no model of the whole network.
+  if (fs::is_directory(folder))
+    if (const auto own = client_adapter_files(folder); own.size() == 1)
+      return with_run({.file = own.front()});
   throw Error(ErrorCode::not_found, fmt::format("{} holds no adapters", path.string()),
               fs::exists(path / "metrics.jsonl")
                   ? "they are written when the run ends: go on with it by --resume"
                   : "give the folder of a run, runs/NAME, or an adapter file")
       .at(folder.string());
+}
+
+StoredAdapter read_adapter_of(const fs::path& file) {
+  auto adapter = read_adapter(file);
+  if (!adapter.has_checksum) tell_warning(fmt::format("{}: {}", file.string(), kNoChecksum), kNoChecksumHint);
+  return adapter;
 }
 
 fs::path find_backbone_of(const AdapterArgument& argument, const AdapterCard& card,

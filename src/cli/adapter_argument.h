@@ -24,6 +24,9 @@ struct AdapterArgument {
 // Throws (not_found) where there is no adapter, with the reason where the run has not come to its end.
 AdapterArgument find_adapters(const std::string& run_or_adapter);
 
+// The adapter of a file; says on stderr where nothing shows whether it is damaged.
+StoredAdapter read_adapter_of(const std::filesystem::path& file);
+
 // `given` by --backbone, else what the run was trained on; throws (invalid_argument) where neither is known.
 std::filesystem::path find_backbone_of(const AdapterArgument& argument, const AdapterCard& card,
                                        const std::string& given);

@@ -25,6 +25,9 @@ int run_dfrost(int argc, const char* const* argv) {
   add_export_command(app);
   add_eval_command(app);
   add_predict_command(app);
+  add_federation_commands(app);
+  add_peer_commands(app);
+  add_replay_command(app);
   add_config_commands(app);
   add_data_commands(app);
   add_partition_commands(app);

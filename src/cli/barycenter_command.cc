@@ -17,10 +17,11 @@ struct BarycenterArguments {
   std::vector<double> weights;
   std::size_t prompts = 0;
   BarycenterOptions options;
-  bool json = false;
+  bool overwrite = false, json = false;
 };
 
 void write_barycenter(const BarycenterArguments& arguments) {
+  protect_prompt_files(arguments.out, arguments.files, arguments.overwrite);
   const auto files = read_prompt_files(arguments.files);
   std::vector<Measure> measures;
   for (const auto& file : files) measures.push_back({file.view()});
@@ -66,6 +67,7 @@ void add_barycenter_command(CLI::App& app) {
   take_comma_list(*command->add_option("--weights", arguments->weights,
                                        "One weight per file, summing to 1; default: all the same"),
                   kWeightsForm);
+  command->add_flag("--overwrite", arguments->overwrite, "Let --out replace one of the files that are read");
   command->add_option("--starts", arguments->options.starts, "Starts to try; the best is kept")
       ->capture_default_str();
   command->add_option("--seed", arguments->options.seed, "Seed of the starts that are drawn")

@@ -26,7 +26,7 @@ struct ClassifyArguments {
   CheckpointOptions options;
   std::vector<std::string> pictures;
   std::size_t top = 5;
-  std::string precision = "auto";
+  std::string precision = "auto", exif = "apply";
   bool json = false;
 };
 
@@ -69,10 +69,9 @@ std::vector<Guess> best_guesses(std::span<const float> logits, std::size_t top) 
 }
 
 // One picture at a time: a thousand pictures take no more memory than one.
-std::vector<Guess> classify_picture(const Backbone& backbone, const Preprocessing& how,
-                                    const std::string& path, std::size_t top, ThreadPool& threads) {
+std::vector<Guess> classify_picture(const Backbone& backbone, const Preprocessing& how, const Image& picture,
+                                    std::size_t top, ThreadPool& threads) {
   const Geometry& g = backbone.geometry();
-  const Image picture = read_image(path);
   std::vector<float> pixels(g.patches() * g.patch_values()), patches(g.patches() * g.width);
   std::vector<float> features(g.special_tokens * g.width), logits(g.classes);
   preprocess_to_patches(picture.view(), how, g.patch_size, pixels);
@@ -108,6 +107,7 @@ void print_guesses(const std::string& path, const std::vector<Guess>& guesses,
 
 void classify(const ClassifyArguments& arguments) {
   const auto precision = parse_precision(arguments.precision);
+  const auto exif = parse_exif(arguments.exif);
   if (arguments.top == 0) throw Error(ErrorCode::invalid_argument, "--top must be at least 1");
   const auto checkpoint = open_named_checkpoint(arguments.checkpoint, arguments.options);
   tell_doubt_about_pictures(*checkpoint);
@@ -123,8 +123,8 @@ void classify(const ClassifyArguments& arguments) {
   ThreadPool threads;
   nlohmann::ordered_json pictures = nlohmann::ordered_json::array();
   const auto unreadable = look_at_pictures(arguments.pictures, pictures, [&](const std::string& path) {
-    const auto guesses =
-        classify_picture(*backbone, checkpoint->preprocessing(), path, arguments.top, threads);
+    const auto guesses = classify_picture(*backbone, checkpoint->preprocessing(), read_image(path, exif),
+                                          arguments.top, threads);
     if (arguments.json) {
       pictures.push_back(to_json(path, guesses, names));
     } else {
@@ -152,8 +152,9 @@ void add_classify_command(CLI::App& app) {
   command->add_option("--top", arguments->top, "How many classes to show")->capture_default_str();
   command->add_option("--precision", arguments->precision, "auto, fp32 or bf16")->capture_default_str();
   add_checkpoint_options(*command, arguments->options);
+  add_exif_option(*command, arguments->exif);
   add_json_flag(*command, arguments->json);
-  command->add_option("pictures", arguments->pictures, "PNG or JPEG files")->required();
+  command->add_option("pictures", arguments->pictures, "PNG, JPEG, WebP or GIF files")->required();
   command->callback([arguments] { classify(*arguments); });
 }
 

@@ -125,6 +125,12 @@ bool is_out_of_memory(const std::exception& error) {
          dynamic_cast<const std::length_error*>(&error) != nullptr;  // more than there can be
 }
 
+// An error may quote what a file holds, and a file may hold anything: a terminal gets a page of it at most.
+std::string shortened(std::string_view text) {
+  constexpr std::size_t kLongest = 4'000;
+  return text.size() <= kLongest ? std::string(text) : std::string(text.substr(0, kLongest)) + " …";
+}
+
 }  // namespace
 
 int exit_code(const std::exception& error) {
@@ -163,10 +169,10 @@ void print_error(const std::exception& error) {
                      file->path1().empty() ? "an empty path" : file->path1().string()));
     return;
   }
-  std::string text = fmt::format("error: {}\n", error.what());
+  std::string text = fmt::format("error: {}\n", shortened(error.what()));
   if (const auto* known = dynamic_cast<const Error*>(&error)) {
-    if (!known->place().empty()) text += fmt::format("at: {}\n", known->place());
-    if (!known->hint().empty()) text += fmt::format("hint: {}\n", known->hint());
+    if (!known->place().empty()) text += fmt::format("at: {}\n", shortened(known->place()));
+    if (!known->hint().empty()) text += fmt::format("hint: {}\n", shortened(known->hint()));
   }
   tell(text);
 }

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/file.h"
 #include "cli/command.h"
+#include "cli/picture_arguments.h"
 #include "data/catalog.h"
 #include "data/image_file.h"
 #include "data/statistics.h"
@@ -30,6 +32,8 @@ struct DataShowArguments {
   std::string format;
   std::string sheet;
   std::string split = "train";
+  std::string exif = "apply";
+  std::string skipped;
   std::size_t columns = 12;
   bool json = false;
 };
@@ -44,28 +48,61 @@ std::string how_to_get(const std::string& name) {
                      unverified && !source.package ? " --allow-unverified" : "");
 }
 
+// Of a set that is here, what is here; of any other, null. A file that cannot be made out counts as nothing
+// and is named.
+Json counts_on_disk(const DatasetLocation& location) {
+  try {
+    const auto counts = count_pictures(location);
+    Json json = Json::object();
+    for (const Split split : kSplits)
+      json[std::string(to_string(split))] = counts[static_cast<std::size_t>(split)];
+    return json;
+  } catch (const Error& error) {
+    return {{"train", nullptr}, {"val", nullptr}, {"test", nullptr}, {"error", error.what()}};
+  }
+}
+
+Json list_entry(const DatasetInfo& info, const std::string& root) {
+  const auto found = locate_dataset({.name = info.name}, root);
+  Json entry = {{"name", info.name},
+                {"title", info.title},
+                {"classes", info.class_names.size()},
+                {"train", nullptr},
+                {"val", nullptr},
+                {"test", nullptr},
+                {"published", {{"train", info.train}, {"test", info.test}}},
+                {"location", nullptr},
+                {"format", nullptr}};
+  if (!found) return entry;
+  entry.update(counts_on_disk(*found));
+  entry["location"] = found->path.string();
+  entry["format"] = found->format;
+  return entry;
+}
+
+std::string where(const Json& entry) {
+  if (entry.at("location").is_null())
+    return fmt::format("not here: {}", how_to_get(entry.at("name").get<std::string>()));
+  const auto place =
+      fmt::format("{} ({})", entry.at("location").get<std::string>(), entry.at("format").get<std::string>());
+  return entry.contains("error") ? fmt::format("{}: {}", place, entry.at("error").get<std::string>()) : place;
+}
+
 void list(const ListArguments& arguments) {
   Json all = Json::array();
-  for (const DatasetInfo& info : dataset_catalog()) {
-    const auto found = locate_dataset({.name = info.name}, arguments.root);
-    all.push_back({{"name", info.name},
-                   {"title", info.title},
-                   {"classes", info.class_names.size()},
-                   {"train", info.train},
-                   {"test", info.test},
-                   {"location", found ? Json(found->path.string()) : Json(nullptr)},
-                   {"format", found ? Json(found->format) : Json(nullptr)}});
-  }
+  for (const DatasetInfo& info : dataset_catalog()) all.push_back(list_entry(info, arguments.root));
   if (arguments.json) return print_json(all);
-  fmt::print("{:<14} {:>7} {:>8} {:>8}  {}\n", "name", "classes", "train", "test", "where");
-  for (const auto& row : all) {
-    const std::string name = row.at("name");
-    const std::string where = row.at("location").is_null()
-                                  ? fmt::format("not here: {}", how_to_get(name))
-                                  : fmt::format("{} ({})", row.at("location").get<std::string>(),
-                                                row.at("format").get<std::string>());
-    fmt::print("{:<14} {:>7} {:>8} {:>8}  {}\n", name, row.at("classes").get<int>(),
-               row.at("train").get<int>(), row.at("test").get<int>(), where);
+  fmt::print("{:<14} {:>7} {:>9} {:>9}  {}\n", "name", "classes", "train", "test", "where");
+  for (const auto& entry : all) {
+    // What is not here is counted as it was published, in brackets.
+    const auto number = [&](const char* split) {
+      if (entry.at("location").is_null())
+        return fmt::format("({})", entry.at("published").at(split).get<int>());
+      const auto& here = entry.at(split);
+      return here.is_null() ? std::string("?") : fmt::format("{} ", here.get<std::size_t>());
+    };
+    fmt::print("{:<14} {:>7} {:>9} {:>9}  {}\n", entry.at("name").get<std::string>(),
+               entry.at("classes").get<int>(), number("train"), number("test"), where(entry));
   }
 }
 
@@ -96,6 +133,21 @@ Json split_report(const Dataset& dataset, Split split, const ReadOptions& read) 
           {"bytes", set.bytes.size()}};
 }
 
+Json skipped_files(const SkippedFiles& skipped) {
+  Json all = Json::array();
+  for (const auto& file : skipped.files) {
+    all.push_back({{"file", file.path}, {"reason", file.reason}});
+    if (!file.detail.empty()) all.back()["detail"] = file.detail;
+  }
+  return all;
+}
+
+void write_skipped(const std::string& path, const SkippedFiles& skipped) {
+  std::string text;
+  for (const auto& file : skipped.files) text += file.line() + "\n";
+  write_file_atomically(path, text);
+}
+
 Json report(const Dataset& dataset, const ReadOptions& read) {
   Json splits = Json::object();
   for (const Split split : kSplits) {
@@ -110,7 +162,8 @@ Json report(const Dataset& dataset, const ReadOptions& read) {
           {"skipped",
            {{"files", dataset.skipped.count()},
             {"reasons", dataset.skipped.reasons},
-            {"examples", dataset.skipped.examples}}},
+            {"examples", dataset.skipped.examples()},
+            {"all", skipped_files(dataset.skipped)}}},
           {"notes", dataset.notes}};
 }
 
@@ -152,6 +205,8 @@ void print_report(const Json& r) {
   for (const auto& [reason, count] : skipped.at("reasons").items())
     fmt::print("  {:>6} {}\n", count.get<std::size_t>(), reason);
   for (const auto& example : skipped.at("examples")) fmt::print("  such as {}\n", example.get<std::string>());
+  const std::size_t more = skipped.at("files").get<std::size_t>() - skipped.at("examples").size();
+  if (more > 0) fmt::print("  and {} more: --skipped FILE names them all\n", more);
 }
 
 Split parse_split(const std::string& name) {
@@ -165,7 +220,7 @@ Split parse_split(const std::string& name) {
 void show_data(const DataShowArguments& arguments) {
   const Split split = parse_split(arguments.split);
   ThreadPool pool;
-  const ReadOptions read{.pool = &pool};
+  const ReadOptions read{.pool = &pool, .exif = parse_exif(arguments.exif)};
   const Dataset dataset = open_dataset(spec_of(arguments), arguments.root, read);
   Json r = report(dataset, read);
   if (!arguments.sheet.empty()) {
@@ -183,6 +238,7 @@ void show_data(const DataShowArguments& arguments) {
     write_png(arguments.sheet, sheet.view());
     r["sheet"] = arguments.sheet;
   }
+  if (!arguments.skipped.empty()) write_skipped(arguments.skipped, dataset.skipped);
   if (arguments.json) return print_json(r);
   print_report(r);
   if (!arguments.sheet.empty()) fmt::print("\nwrote {}\n", arguments.sheet);
@@ -210,6 +266,8 @@ void add_data_show_command(CLI::App& data) {
   command->add_option("--path", arguments->path, "Where it is, if not below the data folder");
   command->add_option("--format", arguments->format,
                       fmt::format("One of {}; found out if not given", fmt::join(format_names(), ", ")));
+  add_exif_option(*command, arguments->exif);
+  command->add_option("--skipped", arguments->skipped, "Write which files were left out and why, one a line");
   command->add_option("--sheet", arguments->sheet, "Write a contact sheet (PNG)");
   command->add_option("--split", arguments->split, "Of which split")->capture_default_str();
   command->add_option("--columns", arguments->columns, "Samples per class on the sheet")

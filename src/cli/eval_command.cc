@@ -8,6 +8,7 @@
 #include "base/thread_pool.h"
 #include "cli/adapter_argument.h"
 #include "cli/command.h"
+#include "cli/picture_arguments.h"
 #include "dfrost/error.h"
 #include "measure/evaluation.h"
 #include "records/about.h"
@@ -21,7 +22,7 @@ constexpr std::size_t kCacheBytes = std::size_t{256} << 20;
 struct EvalArguments {
   std::string adapter, backbone;
   std::vector<std::string> data;
-  std::string root, precision = "auto";
+  std::string root, precision = "auto", exif;
   std::optional<std::size_t> samples;
   bool clients = false;
   bool json = false;
@@ -50,7 +51,7 @@ Pictures pictures_for(const EvalArguments& arguments, const AdapterArgument& fou
                   fmt::format("name a domain of the adapter, such as --data {}", card.domains.front().name))
           .at("--data");
     }
-    pictures = {found.config->corpus(), found.config->evaluate, found.config->run.seed};
+    pictures = {found.config->corpus(), found.config->scoring(), found.config->run.seed};
   } else {
     pictures.corpus.root = default_data_root();
     pictures.corpus.test_per_domain = 0;
@@ -60,6 +61,7 @@ Pictures pictures_for(const EvalArguments& arguments, const AdapterArgument& fou
   }
   if (!arguments.root.empty()) pictures.corpus.root = arguments.root;
   if (arguments.samples) pictures.evaluate.samples = *arguments.samples;
+  if (!arguments.exif.empty()) pictures.corpus.exif = parse_exif(arguments.exif);
   pictures.corpus.test_only = true;
   return pictures;
 }
@@ -124,7 +126,7 @@ void tell_notes(const Corpus& corpus) {
 void evaluate_adapters(const EvalArguments& arguments) {
   const auto precision = parse_precision(arguments.precision);
   const auto found = find_adapters(arguments.adapter);
-  const StoredAdapter first = read_adapter(found.file);
+  const StoredAdapter first = read_adapter_of(found.file);
   const auto pictures = pictures_for(arguments, found, first.card);
   const auto checkpoint = open_backbone_of(found, first.card, arguments.backbone);
   ThreadPool threads;
@@ -147,7 +149,7 @@ void evaluate_adapters(const EvalArguments& arguments) {
   };
   std::vector<Scored> scored = {score(first)};
   if (arguments.clients) {
-    for (const auto& file : found.clients) scored.push_back(score(read_adapter(file)));
+    for (const auto& file : found.clients) scored.push_back(score(read_adapter_of(file)));
   }
   if (!arguments.json) return print_table(first.card, scored, corpus);
   auto document = to_json(scored.front(), corpus);
@@ -182,6 +184,8 @@ void add_eval_command(CLI::App& app) {
   command->add_flag("--clients", arguments->clients, "Score every client of the run too");
   command->add_option("--precision", arguments->precision, "auto (as trained), fp32 or bf16")
       ->capture_default_str();
+  command->add_option("--exif", arguments->exif,
+                      "apply or ignore how cameras were held (as the run; apply with --data)");
   add_json_flag(*command, arguments->json);
   command->callback([arguments] { evaluate_adapters(*arguments); });
 }

@@ -6,7 +6,6 @@
 #include <optional>
 #include <span>
 
-#include "adapter/adapter_file.h"
 #include "base/file.h"
 #include "cli/adapter_argument.h"
 #include "cli/command.h"
@@ -60,7 +59,7 @@ std::filesystem::path adapter_file(const AdapterArgument& found, const ExportArg
 
 void export_adapter(const ExportArguments& arguments) {
   const auto found = find_adapters(arguments.run);
-  const auto adapter = read_adapter(adapter_file(found, arguments));
+  const auto adapter = read_adapter_of(adapter_file(found, arguments));
   if (!arguments.onnx.empty()) {
     write_onnx(arguments.onnx, adapter, *open_backbone_of(found, adapter.card, arguments.backbone));
     fmt::print("wrote {}\n", arguments.onnx);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -38,11 +39,16 @@ SourceChoice choice_of(const GetArguments& arguments) {
 // layout.
 std::optional<fs::path> find_here(const Source& source, const fs::path& root, bool is_dataset) {
   const fs::path folder = root / source.name;
-  if (!is_dataset) return fs::exists(folder / source.files.at(0).name) ? std::optional(folder) : std::nullopt;
+  if (fetch_was_cut(folder)) return std::nullopt;
+  if (!is_dataset) {
+    const bool all = std::ranges::all_of(
+        source.files, [&](const RemoteFile& file) { return fs::exists(folder / file.name); });
+    return all ? std::optional(folder) : std::nullopt;
+  }
   DomainSpec wanted{.name = source.name};
   if (root != default_data_root()) wanted.path = folder;
   const auto found = locate_dataset(wanted, root);
-  return found ? std::optional(found->path) : std::nullopt;
+  return found && found->missing.empty() ? std::optional(found->path) : std::nullopt;
 }
 
 void get_all(const GetArguments& arguments, std::span<const Source> sources, bool is_dataset) {
@@ -65,6 +71,7 @@ void get_all(const GetArguments& arguments, std::span<const Source> sources, boo
     const Source& source = find_source(sources, name, what);
     const auto here = arguments.force ? std::nullopt : find_here(source, arguments.to, is_dataset);
     if (here) {
+      remove_leftovers_of_fetches(source, fs::path(arguments.to) / name);
       fmt::print("{}: already in {}\n", name, here->string());
       continue;
     }

@@ -21,7 +21,7 @@ struct MergeArguments {
   std::vector<double> weights;
   std::string kind = "ot", init = "own", dead = "paper", shrink = "paper", form = "auto";
   MergeOptions options;
-  bool explain = false, json = false;
+  bool overwrite = false, explain = false, json = false;
 };
 
 void merge_files(MergeArguments& arguments) {
@@ -32,6 +32,8 @@ void merge_files(MergeArguments& arguments) {
   options.shrink = parse_choice(kShrinks, "shrink", arguments.shrink);
   options.form = parse_choice(kMergeForms, "form", arguments.form);
   options.validate();
+  protect_prompt_files(arguments.out, arguments.files, arguments.overwrite);
+  protect_prompt_files(arguments.out, {arguments.previous}, arguments.overwrite);
   const auto files = read_prompt_files(arguments.files);
   const auto senders = views_of(files);
   const PromptFile previous =
@@ -94,6 +96,8 @@ void add_merge_command(CLI::App& app) {
       ->check(CLI::Range(std::size_t{0}, kMostPrompts))
       ->capture_default_str();
   add_method_options(*command, *arguments);
+  command->add_flag("--overwrite", arguments->overwrite,
+                    "Let --out replace one of the files that are merged");
   command->add_flag("--explain", arguments->explain, "Print the summary and who went where");
   add_json_flag(*command, arguments->json);
   command->add_option("files", arguments->files, "Prompt files (safetensors); the first is the client's own")

@@ -20,7 +20,7 @@ using Table = std::vector<std::vector<std::size_t>>;
 struct PartitionShowArguments {
   std::string config;
   std::vector<std::string> overrides;
-  std::string picture = "partition.png";
+  std::string picture;
   std::string save;
   bool json = false;
 };
@@ -91,15 +91,17 @@ void show_partition(const PartitionShowArguments& arguments) {
   const Partition partition = make_partition(corpus, config.partition, config.run.seed);
   const Table table = count_table(partition, corpus.train.labels, corpus.classes());
   const std::string title = describe(config.partition, config.run.seed);
-  const Image map =
-      partition_heat_map(partition, corpus, fmt::format("{} clients, {}", partition.clients.size(), title));
-  write_png(arguments.picture, map.view());
+  if (!arguments.picture.empty()) {
+    const Image map =
+        partition_heat_map(partition, corpus, fmt::format("{} clients, {}", partition.clients.size(), title));
+    write_png(arguments.picture, map.view());
+  }
   if (arguments.save == "-") return fmt::print("{}", partition_text(partition, corpus));
   if (!arguments.save.empty()) write_file_atomically(arguments.save, partition_text(partition, corpus));
   if (arguments.json) return print_json(to_json(corpus, partition, table, config));
   fmt::print("{} clients, {} classes, {}\n", partition.clients.size(), corpus.classes(), title);
   for (const Domain& domain : corpus.domains) print_domain(domain, table, partition.names);
-  fmt::print("\nwrote {}\n", arguments.picture);
+  if (!arguments.picture.empty()) fmt::print("\nwrote {}\n", arguments.picture);
 }
 
 }  // namespace
@@ -108,18 +110,17 @@ void add_partition_commands(CLI::App& app) {
   auto* partition =
       add_command(app, "partition", "Who holds which pictures.", {"dfrost partition show experiment.toml"});
   partition->require_subcommand(1);
-  auto* command =
-      add_command(*partition, "show", "Pictures per client and class, as a table and as a heat map.",
-                  {"dfrost partition show experiment.toml                    also writes partition.png",
-                   "dfrost partition show experiment.toml --save split.csv   for kind = \"file\""});
+  auto* command = add_command(
+      *partition, "show", "Pictures per client and class, as a table or a heat map.",
+      {"dfrost partition show experiment.toml", "dfrost partition show experiment.toml --picture split.png",
+       "dfrost partition show experiment.toml --save split.csv   for kind = \"file\""});
   auto arguments = std::make_shared<PartitionShowArguments>();
   command
       ->add_option("config", arguments->config,
                    "An experiment's TOML file: its [data] and [partition] and run.seed")
       ->required();
   add_set_option(*command, arguments->overrides);
-  command->add_option("--picture", arguments->picture, "Where the heat map goes (PNG)")
-      ->capture_default_str();
+  command->add_option("--picture", arguments->picture, "Also draw it as a heat map (PNG)");
   command->add_option("--save", arguments->save,
                       "Also write who holds what, as picture,client lines; - prints them alone");
   add_json_flag(*command, arguments->json);

@@ -39,6 +39,21 @@ std::size_t look_at_pictures(std::span<const std::string> paths, nlohmann::order
   return unreadable;
 }
 
+void add_exif_option(CLI::App& command, std::string& exif) {
+  command
+      .add_option(
+          "--exif", exif,
+          "apply: turn pictures upright as their cameras noted; ignore: leave them as they are stored")
+      ->default_str("apply");
+}
+
+ExifOrientation parse_exif(const std::string& word) {
+  for (const auto exif : {ExifOrientation::apply, ExifOrientation::ignore}) {
+    if (word == to_string(exif)) return exif;
+  }
+  throw Error(ErrorCode::invalid_argument, fmt::format("'{}' is not apply or ignore", word)).at("--exif");
+}
+
 void require_all_read(std::size_t unreadable, std::size_t pictures) {
   if (unreadable == 0) return;
   throw Error(ErrorCode::data_loss, fmt::format("{} of {} pictures could not be read", unreadable, pictures));

@@ -15,7 +15,7 @@ namespace dfrost::cli {
 namespace {
 
 struct PredictArguments {
-  std::string adapter, backbone, domain, precision = "auto";
+  std::string adapter, backbone, domain, precision = "auto", exif = "apply";
   std::vector<std::string> pictures;
   std::size_t top = 3;
   bool json = false;
@@ -47,8 +47,9 @@ void print_picture(const std::string& path, const AdapterCard& card,
 void predict(const PredictArguments& arguments) {
   if (arguments.top == 0) throw Error(ErrorCode::invalid_argument, "--top must be at least 1");
   const auto precision = parse_precision(arguments.precision);
+  const auto exif = parse_exif(arguments.exif);
   const auto found = find_adapters(arguments.adapter);
-  const StoredAdapter adapter = read_adapter(found.file);
+  const StoredAdapter adapter = read_adapter_of(found.file);
   const ClassRange range = arguments.domain.empty() ? ClassRange{0, adapter.card.adapter.head.classes}
                                                     : find_domain(adapter.card, arguments.domain).range();
   const auto checkpoint = open_backbone_of(found, adapter.card, arguments.backbone);
@@ -59,7 +60,7 @@ void predict(const PredictArguments& arguments) {
   Workspace workspace(*backbone);
   nlohmann::ordered_json pictures = nlohmann::ordered_json::array();
   const auto unreadable = look_at_pictures(arguments.pictures, pictures, [&](const std::string& path) {
-    const auto logits = logits_of(adapter, read_image(path).view(), workspace, &threads);
+    const auto logits = logits_of(adapter, read_image(path, exif).view(), workspace, &threads);
     const auto predictions = best_predictions(logits, range, arguments.top);
     if (arguments.json) {
       pictures.push_back(to_json(path, adapter.card, logits, predictions));
@@ -89,8 +90,9 @@ void add_predict_command(CLI::App& app) {
   command->add_option("--top", arguments->top, "How many classes to show")->capture_default_str();
   command->add_option("--precision", arguments->precision, "auto (as trained), fp32 or bf16")
       ->capture_default_str();
+  add_exif_option(*command, arguments->exif);
   add_json_flag(*command, arguments->json);
-  command->add_option("pictures", arguments->pictures, "PNG or JPEG files")->required();
+  command->add_option("pictures", arguments->pictures, "PNG, JPEG, WebP or GIF files")->required();
   command->callback([arguments] { predict(*arguments); });
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "adapter/adapter_file.h"
 #include "base/safetensors.h"
 #include "dfrost/error.h"
 
@@ -31,6 +32,11 @@ std::string find_prompts(const Safetensors& content, const std::string& path) {
 
 PromptFile read_prompt_file(const std::string& path) {
   const SafetensorsFile file(path);
+  if (is_undamaged(file.content()) == false) {
+    throw Error(ErrorCode::data_loss, "the adapter is damaged: its checksum is not that of its content",
+                "copy it again from the run that it is of")
+        .at(path);
+  }
   const std::string tensor_name = find_prompts(file.content(), path);
   const auto& tensor = file.content().at(tensor_name);
   if (tensor.shape.size() != 2 || tensor.elements() == 0) {
@@ -44,6 +50,7 @@ PromptFile read_prompt_file(const std::string& path) {
                     .prompts = tensor.shape[0],
                     .width = tensor.shape[1],
                     .values = read_floats(tensor, tensor_name)};
+  file.file().check();
   const auto bad = std::ranges::find_if_not(result.values, [](float value) { return std::isfinite(value); });
   if (bad != result.values.end()) {
     const auto at = static_cast<std::size_t>(bad - result.values.begin());
@@ -79,6 +86,16 @@ std::vector<MatrixView<const float>> views_of(std::span<const PromptFile> files)
   std::vector<MatrixView<const float>> views;
   for (const auto& file : files) views.push_back(file.view());
   return views;
+}
+
+void protect_prompt_files(const std::string& out, const std::vector<std::string>& inputs, bool overwrite) {
+  for (const auto& input : inputs) {
+    std::error_code absent;
+    if (overwrite || !std::filesystem::equivalent(out, input, absent)) continue;
+    throw Error(ErrorCode::invalid_argument, fmt::format("{} is one of the files that are read", out),
+                "write to another file, or say --overwrite")
+        .at("--out");
+  }
 }
 
 void write_prompt_file(const std::filesystem::path& path, MatrixView<const float> prompts) {

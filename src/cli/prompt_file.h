@@ -34,6 +34,10 @@ std::vector<PromptFile> read_prompt_files(std::span<const std::string> paths);
 
 std::vector<MatrixView<const float>> views_of(std::span<const PromptFile> files);
 
+// Throws (invalid_argument) where what is to be written would replace one of the files it is made of, unless
+// that was asked for by --overwrite.
+void protect_prompt_files(const std::string& out, const std::vector<std::string>& inputs, bool overwrite);
+
 // As `prompt_embeddings`.
 void write_prompt_file(const std::filesystem::path& path, MatrixView<const float> prompts);
 

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "cli/backbone_path.h"
 #include "cli/command.h"
 #include "cli/report_files.h"
@@ -27,6 +28,7 @@ struct RunArguments {
   std::vector<std::string> overrides;
   std::string runs = kUsualRuns;
   bool resume = false;
+  bool start_over = false;
   bool quiet = false;
   bool json = false;
   bool no_report = false;
@@ -104,12 +106,13 @@ void run_federation(const RunArguments& arguments) {
   config.backbone.path = find_backbone(config.backbone.path.string());
   const auto folder = std::filesystem::path(arguments.runs) / config.run.name;
   RunDisplay display(arguments.quiet || arguments.json, config.run.rounds);
-  const auto result = run_experiment(config, {folder, arguments.resume, command_line(arguments)}, display);
+  const RunOptions options{folder, arguments.resume, command_line(arguments), arguments.start_over};
+  const auto result = run_experiment(config, options, display);
   // The run is done and saved: a page that cannot be made must not call it failed.
   std::string report;
   if (!arguments.no_report) report = report_of(folder);
   if (arguments.json) {
-    print_json(nlohmann::ordered_json::parse(read_text_file(folder / "summary.json")));
+    print_json(parse_own_json(read_text_file(folder / "summary.json")));
   } else {
     print_closing_table(result, folder, report);
     std::fflush(stdout);  // the last word is that of a warning, also where both go to one place
@@ -133,7 +136,11 @@ void add_run_command(CLI::App& app) {
   add_set_option(*command, arguments->overrides);
   command->add_option("--runs", arguments->runs, "The folder that run folders are made in")
       ->capture_default_str();
-  command->add_flag("--resume", arguments->resume, "Go on from the last checkpoint");
+  auto* resume = command->add_flag("--resume", arguments->resume, "Go on from the last checkpoint");
+  command
+      ->add_flag("--start-over", arguments->start_over,
+                 "Begin anew; a run that is there is moved aside, to NAME-old-1")
+      ->excludes(resume);
   command->add_flag("--quiet", arguments->quiet, "Show nothing while it runs");
   command->add_flag("--no-report", arguments->no_report, "Make no report.html at the end");
   add_json_flag(*command, arguments->json);

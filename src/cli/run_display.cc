@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <csignal>
 
@@ -15,12 +16,23 @@
 namespace dfrost::cli {
 namespace {
 
-volatile std::sig_atomic_t interrupted = 0;
+// What a signal's handler may touch is what needs no lock.
+std::atomic<bool> interrupted = false;
+static_assert(std::atomic<bool>::is_always_lock_free);
 
-// Ctrl-C, or what a batch system sends before it kills. The second ends the process as usual.
+// Ctrl-C, what a batch system sends before it kills, or the end of the terminal. The second ends the process
+// as usual.
 void note_interrupt(int signal) {
-  interrupted = 1;
+  interrupted = true;
   std::signal(signal, SIG_DFL);
+}
+
+void listen_to_signals() {
+  // A shell that starts us in the background has this one ignored; kill -INT is meant all the same.
+  std::signal(SIGINT, note_interrupt);
+  std::signal(SIGTERM, note_interrupt);
+  // Whoever started us under nohup wants us to outlive the terminal.
+  if (std::signal(SIGHUP, note_interrupt) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
 }
 
 std::string duration(double seconds) {
@@ -44,8 +56,7 @@ std::string off_index_percent(const RoundRecord& record) {
 
 RunDisplay::RunDisplay(bool quiet, std::size_t rounds)
     : quiet_(quiet), terminal_(::isatty(STDERR_FILENO) != 0), rounds_(rounds) {
-  std::signal(SIGINT, note_interrupt);
-  std::signal(SIGTERM, note_interrupt);
+  listen_to_signals();
 }
 
 void RunDisplay::clear_line() const {
@@ -76,7 +87,7 @@ void RunDisplay::on_ready(const RunConfig& config, const Simulation& federation,
 }
 
 void RunDisplay::on_progress(const RoundProgress& progress) {
-  if (interrupted != 0) {
+  if (interrupted) {
     clear_line();
     throw Error(ErrorCode::cancelled,
                 fmt::format("stopped in round {}; the rounds before it are saved", round_),

@@ -1,6 +1,7 @@
 // `dfrost watch`: the report of a run under way, live in the browser.
 #include <fmt/format.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <memory>
@@ -11,9 +12,11 @@
 namespace dfrost::cli {
 namespace {
 
-volatile std::sig_atomic_t asked_to_stop = 0;
+// What a signal's handler may touch is what needs no lock.
+std::atomic<bool> asked_to_stop = false;
+static_assert(std::atomic<bool>::is_always_lock_free);
 
-void note_stop(int) { asked_to_stop = 1; }
+void note_stop(int) { asked_to_stop = true; }
 
 struct WatchArguments {
   std::string run;
@@ -32,17 +35,20 @@ void watch(const WatchArguments& arguments) {
     fmt::print(stderr, "note: whoever reaches this machine can read the run\n");
   }
   fmt::print(stderr, "watching {}; Ctrl-C ends it\n", arguments.run);
-  server.serve_until([] { return asked_to_stop != 0; });
+  server.serve_until([] { return asked_to_stop.load(); });
 }
 
 }  // namespace
 
 void add_watch_command(CLI::App& app) {
-  auto* command = add_command(app, "watch", "Show a run in the browser while it goes on.",
-                              {"dfrost watch runs/demo              then open the address that it prints",
-                               "dfrost watch runs/demo --port 0     on any port that is free"});
+  auto* command = add_command(
+      app, "watch", "Show a run in the browser while it goes on.",
+      {"dfrost watch runs/demo              then open the address that it prints",
+       "dfrost watch runs/demo --port 0     on any port that is free",
+       "dfrost watch site                   a site of a federation, and the others as it sees them"});
   auto arguments = std::make_shared<WatchArguments>();
-  command->add_option("run", arguments->run, "The folder of a run, which may be yet to come")->required();
+  command->add_option("run", arguments->run, "The folder of a run, which may be yet to come, or of a site")
+      ->required();
   command->add_option("--port", arguments->options.port, "0: any that is free")
       ->check(CLI::Range(0, 65'535))
       ->capture_default_str();

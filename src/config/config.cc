@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 
 #include "base/quote.h"
 #include "base/suggest.h"
@@ -52,7 +53,9 @@ void check_partition_fits(const RunConfig& config) {
     refuse("partition.min_per_client",
            fmt::format("{} has {} training pictures; {} clients with at least {} each need {}", domain.name,
                        pictures, partition.clients_per_domain, partition.min_per_client, needed),
-           "use more pictures, fewer clients or a smaller partition.min_per_client");
+           fmt::format("for a small trial set partition.min_per_client = {}, or use more pictures or fewer "
+                       "clients",
+                       std::max<std::size_t>(1, pictures / partition.clients_per_domain / 4)));
   }
 }
 
@@ -112,6 +115,40 @@ void check_single_step(const RunConfig& config) {
   require(train.max_steps == 0, "train.max_steps");
 }
 
+// Pictures that a round trains on, each as often as it is seen; nothing where the settings do not say.
+std::optional<double> trained_in_a_round(const RunConfig& config) {
+  double pictures = 0;
+  for (const auto& domain : config.data.domains) {
+    const std::size_t size = domain.train.value_or(config.data.train_per_domain);
+    if (size == 0) return std::nullopt;
+    pictures += static_cast<double>(size);
+  }
+  const auto& train = config.train;
+  double seen = pictures * static_cast<double>(train.epochs);
+  if (train.max_steps != 0) {
+    const std::size_t steps = config.clients().value_or(1) * train.max_steps;
+    seen = std::min(seen, static_cast<double>(steps * train.batch));
+  }
+  return train.optimizer.sam_radius > 0 ? 2 * seen : seen;
+}
+
+// Test pictures of each domain that [evaluate] may take of a run's work; nothing: as many as there are.
+std::optional<std::size_t> most_scored_samples(const RunConfig& config) {
+  const auto& evaluate = config.evaluate;
+  const auto trained = trained_in_a_round(config);
+  const auto clients = config.clients();
+  if (evaluate.share >= 1 || !trained || !clients || config.run.rounds == 0) return std::nullopt;
+  // A picture trained on goes forward and back, which costs as much as two that are scored.
+  constexpr double kScoredPerTrained = 2;
+  const auto rounds = static_cast<double>(config.run.rounds);
+  const double work = kScoredPerTrained * rounds * *trained * evaluate.share / (1 - evaluate.share);
+  const double scorings = evaluate.every == 0 ? 1 : std::ceil(rounds / static_cast<double>(evaluate.every));
+  const std::size_t scored = evaluate.clients == 0 ? *clients : std::min(evaluate.clients, *clients);
+  const auto models = static_cast<double>(scored + 1);  // and the network model
+  const double samples = work / (scorings * models * static_cast<double>(config.data.domains.size()));
+  return std::max(kLeastScoredSamples, static_cast<std::size_t>(std::min(samples, 1e9)));
+}
+
 void check_merge(const MergeSection& merge) {
   try {
     merge.validate();
@@ -145,7 +182,14 @@ std::string_view to_string(SenderWeights weights) {
   return weights == SenderWeights::equal ? "equal" : "mixing";
 }
 
-std::string_view to_string(HeadMerge merge) { return merge == HeadMerge::average ? "average" : "own"; }
+std::string_view to_string(HeadMerge merge) {
+  switch (merge) {
+    case HeadMerge::average: return "average";
+    case HeadMerge::own: return "own";
+    case HeadMerge::class_mass: return "class-mass";
+  }
+  return "unknown";
+}
 
 void RunConfig::validate() const {
   for (const auto& key : config_keys()) {
@@ -188,6 +232,30 @@ PromptOptions RunConfig::prompts_of(std::size_t client) const {
   return own;
 }
 
+std::size_t RunConfig::most_prompts() const {
+  std::size_t most = prompts.counts.empty() ? prompts.held() : 0;
+  for (std::size_t u = 0; u < prompts.counts.size(); ++u) most = std::max(most, prompts_of(u).held());
+  return most;
+}
+
+ScoringOptions RunConfig::scoring() const {
+  ScoringOptions limited = evaluate;
+  const auto most = most_scored_samples(*this);
+  if (!most) return limited;
+  std::size_t largest = 0;  // of the domains' test sets; 0: not known
+  for (const auto& domain : data.domains) {
+    const std::size_t size = domain.test.value_or(data.test_per_domain);
+    if (size == 0) {
+      largest = 0;
+      break;
+    }
+    largest = std::max(largest, size);
+  }
+  const bool fits = evaluate.samples != 0 ? evaluate.samples <= *most : largest != 0 && largest <= *most;
+  if (!fits) limited.samples = *most;
+  return limited;
+}
+
 CorpusOptions RunConfig::corpus() const {
   CorpusOptions options;
   options.domains = data.domains;
@@ -195,6 +263,7 @@ CorpusOptions RunConfig::corpus() const {
   options.train_per_domain = data.train_per_domain;
   options.test_per_domain = data.test_per_domain;
   options.allow_fewer = data.allow_fewer;
+  options.exif = data.exif;
   options.seed = run.seed;
   options.given = data.given;
   return options;

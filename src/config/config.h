@@ -49,6 +49,7 @@ struct DataSection {
   std::filesystem::path root = {};  // empty: default_data_root()
   std::size_t train_per_domain = CorpusOptions{}.train_per_domain;
   std::size_t test_per_domain = CorpusOptions{}.test_per_domain;
+  ExifOrientation exif = ExifOrientation::apply;
   bool allow_fewer = false;     // a domain that has fewer pictures gives all it has, instead of being refused
   std::size_t cache_mb = 1280;  // most memory for patch embeddings that are kept between epochs; 0: none are
   std::function<Corpus()> given = {};  // what a program brings instead; no key says it
@@ -98,12 +99,26 @@ std::string_view to_string(SenderWeights weights);
 enum class HeadMerge {
   average,  // by the mixing matrix, as all methods of the paper do
   own,      // every client keeps its own
+  // The last layer row by row: a class weighs as many pictures as stand behind it at each sender, by the
+  // mixing matrix; all other layers as `average`.
+  class_mass,
 };
 std::string_view to_string(HeadMerge merge);
+
+// HeadMerge::class_mass: how many pictures stand behind a row. A client's own count, or what is left of what
+// reached it from others, whichever is more.
+struct MassOptions {
+  double decay = 1;          // what is left of it from round to round
+  double power = 1;          // it weighs (floor + mass)^power; 0: all alike
+  double floor = 0;          // pictures that everybody is taken to have of every class
+  std::size_t rounding = 1;  // own counts are told as the nearest multiple
+  double noise = 0;          // scale of the Laplace noise that is added to own counts, once
+};
 
 struct MergeSection : MergeOptions {
   SenderWeights weights = SenderWeights::equal;
   HeadMerge head = HeadMerge::average;
+  MassOptions mass = {};
   // What a program brings instead of `kind`; no key says it.
   std::shared_ptr<const CustomMerge> custom = {};
 };
@@ -139,6 +154,12 @@ struct RunConfig {
   std::optional<std::size_t> clients() const;
   // What client u holds: its own number of prompts.
   PromptOptions prompts_of(std::size_t client) const;
+  // The most that any client holds.
+  std::size_t most_prompts() const;
+  // [evaluate] with as many test pictures as its share of the run's work allows. A function of the settings
+  // alone, so that everybody scores on the same pictures; where they do not say how large the data is, there
+  // is no limit.
+  ScoringOptions scoring() const;
   // [data] with the run's seed and the data folder filled in.
   CorpusOptions corpus() const;
 };

@@ -59,6 +59,12 @@ Field not_negative(Access access) {
   return NumberField{place<double>(access), 0, kInfinity, false, false};
 }
 
+// From 0 to 1.
+template <typename Access>
+Field share(Access access) {
+  return NumberField{place<double>(access), 0, 1, false, false};
+}
+
 // From 0 to 1, without 1.
 template <typename Access>
 Field share_below_one(Access access) {

@@ -119,6 +119,13 @@ std::vector<ConfigKey> data_keys() {
        .paper = "appendix, Datasets and Partitions: 2,000 (Five), 2,500 (Four)",
        .main = true},
       {.section = "data",
+       .name = "exif",
+       .field = word(DFROST_AT(data.exif), words({ExifOrientation::apply, ExifOrientation::ignore})),
+       .comment = "turn pictures upright as their cameras noted (Exif orientation), or leave them as stored",
+       .explanation =
+           "Phones store a picture as the sensor saw it and note how they were held. apply does what "
+           "Pillow's ImageOps.exif_transpose does."},
+      {.section = "data",
        .name = "allow_fewer",
        .field = flag(DFROST_AT(data.allow_fewer)),
        .comment = "let a domain that has fewer pictures give all it has",

@@ -146,6 +146,65 @@ std::vector<ConfigKey> train_keys() {
   };
 }
 
+std::vector<ConfigKey> prompt_step_keys() {
+  return {
+      {.section = "train",
+       .name = "prompt_epochs",
+       .field = count(DFROST_AT(train.prompt_epochs), 0, TrainOptions::kAllEpochs),
+       .comment = "prompts move in the first so many epochs of a round, then rest; 0: never",
+       .explanation =
+           "While they rest only the head learns, from features that one forward pass gave: an epoch then "
+           "costs next to nothing. What chooses from a pool rests with them. The default is as good as all."},
+      {.section = "train",
+       .name = "prompt_rate",
+       .field = not_negative(DFROST_AT(train.prompt_rate)),
+       .comment = "of prompts, times the learning rate",
+       .explanation = "A client with few classes can satisfy its loss by prompts that make everything look "
+                      "like them; a rate far below 1 keeps prompts from running away."},
+      {.section = "train",
+       .name = "prompt_pull",
+       .field = not_negative(DFROST_AT(train.prompt_pull)),
+       .comment = "pull of prompts towards where the round began; 0: none",
+       .explanation = "Times half their squared way since then, added to the loss: a proximal term."},
+      {.section = "train",
+       .name = "head_coordinates",
+       .field = word(DFROST_AT(train.frame.coordinates),
+                     words({HeadCoordinates::raw, HeadCoordinates::centred, HeadCoordinates::whitened})),
+       .comment = "in which a client trains its head: features as they are, centred, or whitened",
+       .explanation =
+           "A head is turned into these coordinates, trained there and turned back: what is sent, merged and "
+           "kept always is a head of the features as they are. Under label skew raw features make a client "
+           "with few classes move all rows along what its pictures have in common."},
+      {.section = "train",
+       .name = "head_moments",
+       .field = word(DFROST_AT(train.frame.moments), words({MomentsOf::network, MomentsOf::own})),
+       .comment = "coordinates: moments of the features of all clients, or of its own pictures",
+       .explanation =
+           "network: before the first round clients exchange count, mean and, for whitened, covariance of "
+           "their features under the first prompts, and mix them by the mixing matrix. Neighbours learn "
+           "them: "
+           "the mean feature and covariance of a client's pictures, mixed with others' from the second "
+           "exchange on."},
+      {.section = "train",
+       .name = "moment_rounds",
+       .field = count(DFROST_AT(train.frame.rounds), 1, 1'000),
+       .comment = "coordinates: exchanges that mix the moments, before the first round",
+       .explanation = "Of whitened ones each is half the square of the head's inputs in numbers."},
+      {.section = "train",
+       .name = "moment_shrinkage",
+       .field = not_negative(DFROST_AT(train.frame.shrinkage)),
+       .comment = "whitened: share of the covariance's mean eigenvalue that is added to all",
+       .explanation = "The larger, the nearer to centred coordinates, but for their scale."},
+      {.section = "train",
+       .name = "moment_noise",
+       .field = not_negative(DFROST_AT(train.frame.noise)),
+       .comment = "coordinates: noise on a client's moments, as a share of their size; 0: none",
+       .explanation =
+           "Normal, its deviation being so many times the root mean square of what it is added to. A "
+           "simulation draws it from run.seed, to be repeated."},
+  };
+}
+
 std::vector<ConfigKey> prompt_keys() {
   return {
       {.section = "prompts",
@@ -221,7 +280,7 @@ std::vector<ConfigKey> head_keys() {
 
 std::vector<ConfigKey> learning_keys() {
   std::vector<ConfigKey> all;
-  for (const auto& keys : {method_keys(), train_keys(), prompt_keys(), head_keys()})
+  for (const auto& keys : {method_keys(), train_keys(), prompt_step_keys(), prompt_keys(), head_keys()})
     all.insert(all.end(), keys.begin(), keys.end());
   return all;
 }

@@ -88,9 +88,50 @@ std::vector<ConfigKey> ot_keys() {
        .paper = "eq. full_objective: equal"},
       {.section = "merge",
        .name = "head",
-       .field = word(DFROST_AT(merge.head), words({HeadMerge::average, HeadMerge::own})),
-       .comment = "heads are averaged by the mixing matrix, or each client keeps its own",
-       .explanation = ""},
+       .field =
+           word(DFROST_AT(merge.head), words({HeadMerge::average, HeadMerge::own, HeadMerge::class_mass})),
+       .comment = "heads are averaged by the mixing matrix, kept, or merged class by class",
+       .explanation =
+           "class-mass: each row of the last layer carries a mass, how many pictures of its class stand "
+           "behind "
+           "it, and rows are averaged by mixing weight times mass; the mass travels with them. A client that "
+           "has never seen a class then does not pull its row back. Neighbours learn how many pictures of "
+           "each "
+           "class stand behind a client's rows: merge.mass_rounding and mass_noise blur that. Layers before "
+           "the "
+           "last have no rows of classes, and are averaged."},
+  };
+}
+
+std::vector<ConfigKey> mass_keys() {
+  return {
+      {.section = "merge",
+       .name = "mass_decay",
+       .field = share(DFROST_AT(merge.mass.decay)),
+       .comment = "class-mass: what is left of a class's mass from round to round",
+       .explanation = "A client's own pictures always count in full. At 0 nothing but them does."},
+      {.section = "merge",
+       .name = "mass_power",
+       .field = not_negative(DFROST_AT(merge.mass.power)),
+       .comment = "class-mass: rows weigh (mass_floor + mass) to this power",
+       .explanation = "At 0 all weigh alike, as with average."},
+      {.section = "merge",
+       .name = "mass_floor",
+       .field = not_negative(DFROST_AT(merge.mass.floor)),
+       .comment = "class-mass: pictures that everybody is taken to have of every class",
+       .explanation = "Few pictures make noisy rows; the larger this is, the more rows are averaged."},
+      {.section = "merge",
+       .name = "mass_rounding",
+       .field = count(DFROST_AT(merge.mass.rounding), 1, 1'000'000),
+       .comment = "class-mass: own counts are told as the nearest multiple of this",
+       .explanation = "A class of which a client has less than half of it is not told at all."},
+      {.section = "merge",
+       .name = "mass_noise",
+       .field = not_negative(DFROST_AT(merge.mass.noise)),
+       .comment = "class-mass: scale of Laplace noise on own counts; 0: none",
+       .explanation =
+           "Drawn once for each client and class, so that it does not average out. A simulation "
+           "draws it from run.seed, to be repeated; whoever knows the seed can take it off again."},
   };
 }
 
@@ -124,6 +165,15 @@ std::vector<ConfigKey> evaluate_keys() {
        .field = count(DFROST_AT(evaluate.batch), 1, 65'536),
        .comment = "pictures in one pass",
        .explanation = "Changes a result only where a batch votes for its prompts (prompts.choice)."},
+      {.section = "evaluate",
+       .name = "share",
+       .field = NumberField{place<double>(DFROST_AT(evaluate.share)), 0, 1, true, false},
+       .comment = "of a run's work that scoring may take; fewer test pictures are scored beyond; 1: no limit",
+       .explanation =
+           "Worked out before the run from these settings alone: a picture trained on counts as two that are "
+           "scored. Never fewer than 60 pictures of each domain, and no limit where the settings do not say "
+           "how "
+           "many there are to train on. The paper's settings stay below the limit."},
   };
 }
 
@@ -150,7 +200,7 @@ std::vector<ConfigKey> diagnostics_keys() {
 
 std::vector<ConfigKey> merge_section_keys() {
   std::vector<ConfigKey> all;
-  for (const auto& keys : {ot_keys(), evaluate_keys(), diagnostics_keys()})
+  for (const auto& keys : {ot_keys(), mass_keys(), evaluate_keys(), diagnostics_keys()})
     all.insert(all.end(), keys.begin(), keys.end());
   return all;
 }

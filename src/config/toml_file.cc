@@ -9,6 +9,7 @@
 #include <map>
 
 #include "base/file.h"
+#include "base/nesting.h"
 #include "base/quote.h"
 #include "base/suggest.h"
 #include "config/key.h"
@@ -43,7 +44,16 @@ std::string locate(const std::string& place, const toml::source_region& source, 
   return key.empty() ? where : fmt::format("{} ({})", where, key);
 }
 
+// The library looks at arrays and inline tables alone, and takes any number of dots in a key.
+void require_shallow(std::string_view text, const std::string& place) {
+  if (const auto line = line_nested_too_deep(text, NestedText::toml)) {
+    throw config_error(fmt::format("tables or lists nest deeper than {}", kDeepestNesting))
+        .at(fmt::format("{}, line {}", place, *line));
+  }
+}
+
 toml::table parse_toml(std::string_view text, const std::string& place) {
+  require_shallow(text, place);
   try {
     return toml::parse(text, std::string_view(place));
   } catch (const toml::parse_error& error) {
@@ -143,6 +153,7 @@ toml::table parse_override(const std::string& text, const ConfigKey*& key) {
     throw is_section(section) ? unknown_key(section, name.substr(dot + 1)) : unknown_section(section);
   }
   if (takes_bare_words(key->field) && !opens_a_value(value)) value = toml_text(value);
+  require_shallow(value, "the value");
   try {
     toml::table table = toml::parse("value = " + value);
     if (table.size() == 1) return table;

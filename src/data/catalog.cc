@@ -192,10 +192,16 @@ std::vector<std::string> format_names() {
 std::optional<DatasetLocation> locate_dataset(const DomainSpec& spec, const fs::path& root) {
   for (const auto& place : candidate_places(spec, root)) {
     for (const auto& format : candidate_formats(spec)) {
-      if (const auto found = find_layout(format).find(place)) return DatasetLocation{*found, format};
+      const Layout& layout = find_layout(format);
+      if (const auto found = layout.find(place))
+        return DatasetLocation{*found, format, layout.missing_at(*found)};
     }
   }
   return std::nullopt;
+}
+
+SplitCounts count_pictures(const DatasetLocation& location) {
+  return count_pictures_at(location.path, location.format);
 }
 
 Dataset open_dataset(const DomainSpec& spec, const fs::path& root, const ReadOptions& options) {
@@ -216,6 +222,7 @@ Dataset open_dataset(const DomainSpec& spec, const fs::path& root, const ReadOpt
     leave_out_empty_classes(dataset);
   }
   hold_out_test_split(dataset);
+  note_untrained_classes(dataset);
   return dataset;
 }
 

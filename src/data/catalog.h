@@ -43,10 +43,14 @@ std::vector<std::string> format_names();
 struct DatasetLocation {
   std::filesystem::path path;
   std::string format;
+  std::vector<std::string> missing = {};  // files that a whole set of that format has
 };
 
 // Where the data set lies, or nothing. Looks at names of files only.
 std::optional<DatasetLocation> locate_dataset(const DomainSpec& spec, const std::filesystem::path& root);
+
+// How many pictures are there, without reading them.
+SplitCounts count_pictures(const DatasetLocation& location);
 
 // Reads it whole. Not found: the error says which file to put where.
 Dataset open_dataset(const DomainSpec& spec, const std::filesystem::path& root,

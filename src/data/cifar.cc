@@ -49,9 +49,11 @@ PictureSet parse_cifar_records(std::span<const std::uint8_t> bytes, const std::s
 PictureSet read_cifar_records(const std::filesystem::path& path, std::size_t classes) {
   const MappedFile file(path);
   const auto bytes = file.bytes();
-  if (is_gzip(bytes)) return parse_cifar_records(inflate_bytes(bytes, path.string()), path.string(), classes);
-  return parse_cifar_records({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()},
-                             path.string(), classes);
+  const std::span plain(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+  auto set = is_gzip(bytes) ? parse_cifar_records(inflate_bytes(bytes, path.string()), path.string(), classes)
+                            : parse_cifar_records(plain, path.string(), classes);
+  file.check();
+  return set;
 }
 
 std::vector<int> parse_label_json(std::string_view text, const std::string& place, std::size_t classes) {
@@ -71,7 +73,7 @@ std::vector<int> parse_label_json(std::string_view text, const std::string& plac
 }
 
 PictureSet read_cifar_png_batch(const std::filesystem::path& batch) {
-  Image image = read_image(batch);
+  Image image = read_image(batch, ExifOrientation::ignore);
   if (image.width != kCifarPixels) {
     throw bad_file(batch.string(), 16,
                    fmt::format("is {} pixels wide; a batch has one {}-pixel picture per row", image.width,

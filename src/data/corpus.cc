@@ -133,8 +133,10 @@ std::size_t Corpus::classes() const {
 Corpus open_corpus(const CorpusOptions& options, const ReadOptions& read) {
   options.validate();
   if (options.given) return options.given();
+  ReadOptions how = read;
+  how.exif = options.exif;
   Corpus corpus;
-  for (const auto& spec : options.domains) corpus.domains.push_back(add_domain(corpus, spec, options, read));
+  for (const auto& spec : options.domains) corpus.domains.push_back(add_domain(corpus, spec, options, how));
   return corpus;
 }
 
@@ -144,7 +146,8 @@ std::vector<std::size_t> balanced_subset(std::span<const int> labels, std::size_
     throw Error(
         ErrorCode::failed_precondition,
         fmt::format("{} pictures are wanted, {} are there", total, labels.size()),
-        "ask for fewer: data.train_per_domain and data.test_per_domain, or train and test of the one domain");
+        "ask for fewer: data.train_per_domain and data.test_per_domain, or train and test of the one domain; "
+        "data.allow_fewer = true takes what is there");
   }
   std::vector<std::size_t> all(labels.size());
   std::iota(all.begin(), all.end(), std::size_t{0});

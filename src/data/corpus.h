@@ -28,6 +28,7 @@ struct CorpusOptions {
   std::size_t test_per_domain = 2'000;
   bool allow_fewer = false;  // a domain that has fewer pictures gives all it has, instead of being refused
   bool test_only = false;    // training pictures are left out, and need not be there
+  ExifOrientation exif = ExifOrientation::apply;
   Seed seed = 0;
   // Pictures that a program brings instead of files: then nothing else counts.
   std::function<Corpus()> given = {};

@@ -3,6 +3,13 @@
 #include <fmt/format.h>
 
 namespace dfrost {
+namespace {
+
+// A system's paths end at 4,096 bytes; what is longer is no list of pictures, and must not be repeated to
+// whoever reads the error.
+constexpr std::size_t kLongestField = std::size_t{64} << 10;
+
+}  // namespace
 
 CsvReader::CsvReader(std::string_view text, std::string_view place, std::string_view hint)
     : text_(text), place_(place), hint_(hint) {
@@ -38,10 +45,16 @@ bool CsvReader::at_separator() const {
          text_[at_.offset] == '\r';
 }
 
+void CsvReader::add(std::string& field, char c) const {
+  if (field.size() == kLongestField)
+    throw error(fmt::format("a field is longer than {} bytes", kLongestField));
+  field += c;
+}
+
 std::string CsvReader::take_field() {
   if (at_.offset < text_.size() && text_[at_.offset] == '"') return take_quoted();
   std::string field;
-  while (!at_separator()) field += text_[at_.offset++];
+  while (!at_separator()) add(field, text_[at_.offset++]);
   return field;
 }
 
@@ -54,7 +67,7 @@ std::string CsvReader::take_quoted() {
       ++at_.offset;
       if (at_.offset == text_.size() || text_[at_.offset] != '"') break;
     }
-    field += text_[at_.offset];
+    add(field, text_[at_.offset]);
     step();
   }
   if (!at_separator()) throw error("text follows a closing quote");

@@ -34,6 +34,7 @@ class CsvReader {
  private:
   void step();
   bool at_separator() const;
+  void add(std::string& field, char c) const;
   std::string take_field();
   std::string take_quoted();
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <numeric>
 #include <utility>
 
 #include "base/random.h"
@@ -16,6 +15,7 @@ namespace {
 
 constexpr std::size_t kSkippedExamples = 10;
 constexpr std::size_t kHeldOutOneIn = 5;
+constexpr std::size_t kLeastToHoldOutOf = 3;
 constexpr std::string_view kHoldOut = "held-out test picture";
 
 // A random number of the picture's own.
@@ -23,6 +23,12 @@ std::uint64_t hold_out_rank(const PictureSet& set, std::size_t index) {
   const auto name = set.name(index);
   if (name.empty()) return RandomStream(0, kHoldOut, index).next();
   return RandomStream(0, fmt::format("{} {}", kHoldOut, name)).next();
+}
+
+// Of a class of so many pictures. A class of two keeps both: one alone trains no better than it tests.
+std::size_t held_out_of(std::size_t pictures) {
+  if (pictures < kLeastToHoldOutOf) return 0;
+  return std::max<std::size_t>(1, pictures / kHeldOutOneIn);
 }
 
 }  // namespace
@@ -39,7 +45,9 @@ ImageView view_picture(const PictureSet& set, std::size_t index, Image& scratch)
   switch (record.kind) {
     case PictureKind::rgb: return {from, record.width, record.height};
     case PictureKind::encoded:
-      scratch = decode_image(std::as_bytes(std::span(from, record.size)), fmt::format("picture {}", index));
+      scratch = {};  // what was there goes before the next comes: two large pictures at once are one too many
+      scratch = decode_image(std::as_bytes(std::span(from, record.size)), fmt::format("picture {}", index),
+                             record.exif);
       return scratch.view();
     case PictureKind::grey: break;
   }
@@ -100,16 +108,21 @@ std::string_view to_string(Split split) {
   return "unknown";
 }
 
+std::string SkippedFile::line() const {
+  return detail.empty() ? fmt::format("{}: {}", path, reason) : detail;
+}
+
 void SkippedFiles::add(const std::filesystem::path& file, const std::string& reason,
                        const std::string& detail) {
   ++reasons[reason];
-  if (examples.size() >= kSkippedExamples) return;
-  examples.push_back(detail.empty() ? fmt::format("{}: {}", file.string(), reason) : detail);
+  files.push_back({file.string(), reason, detail});
 }
 
-std::size_t SkippedFiles::count() const {
-  return std::accumulate(reasons.begin(), reasons.end(), std::size_t{0},
-                         [](std::size_t sum, const auto& reason) { return sum + reason.second; });
+std::vector<std::string> SkippedFiles::examples() const {
+  std::vector<std::string> lines;
+  for (const auto& file : std::span(files).first(std::min(files.size(), kSkippedExamples)))
+    lines.push_back(file.line());
+  return lines;
 }
 
 std::vector<std::size_t> count_classes(std::span<const int> labels, std::size_t classes) {
@@ -138,6 +151,22 @@ void leave_out_empty_classes(Dataset& dataset) {
                                       empty.size() == 1 ? "holds" : "hold"));
 }
 
+void note_untrained_classes(Dataset& dataset) {
+  const std::size_t classes = dataset.class_names.size();
+  const auto trained = count_classes(dataset[Split::train].labels, classes);
+  if (dataset[Split::train].size() == 0) return;  // then it is there to be scored, all of it
+  for (const Split split : {Split::test, Split::val}) {
+    const auto pictures = count_classes(dataset[split].labels, classes);
+    std::vector<std::string> names;
+    for (std::size_t c = 0; c < classes; ++c) {
+      if (trained[c] == 0 && pictures[c] > 0) names.push_back(dataset.class_names[c]);
+    }
+    if (names.empty()) continue;
+    dataset.notes.push_back(fmt::format("only {} pictures of {}: nobody can learn {}", to_string(split),
+                                        fmt::join(names, ", "), names.size() == 1 ? "it" : "them"));
+  }
+}
+
 void hold_out_test_split(Dataset& dataset) {
   PictureSet& train = dataset[Split::train];
   if (dataset[Split::test].size() != 0 || train.size() == 0) return;
@@ -148,7 +177,7 @@ void hold_out_test_split(Dataset& dataset) {
   std::vector<bool> held_out(train.size());
   for (auto& pictures : ranked) {
     std::sort(pictures.begin(), pictures.end());
-    pictures.resize(pictures.size() / kHeldOutOneIn);
+    pictures.resize(held_out_of(pictures.size()));
     for (const auto& [rank, index] : pictures) held_out[index] = true;
   }
   PictureSet kept;

@@ -20,7 +20,7 @@ namespace dfrost {
 enum class PictureKind : std::uint8_t {
   grey,     // one byte a pixel; becomes RGB by repetition
   rgb,      // three bytes a pixel, interleaved
-  encoded,  // a PNG or JPEG file as it was found
+  encoded,  // a picture file as it was found
 };
 
 struct PictureRecord {
@@ -29,6 +29,7 @@ struct PictureRecord {
   std::uint32_t width = 0;   // pixels
   std::uint32_t height = 0;
   PictureKind kind = PictureKind::rgb;
+  ExifOrientation exif = ExifOrientation::apply;  // encoded: how it is decoded
 };
 
 struct PictureSet {
@@ -63,13 +64,23 @@ enum class Split : std::uint8_t { train, val, test };
 inline constexpr std::array<Split, 3> kSplits = {Split::train, Split::val, Split::test};
 std::string_view to_string(Split split);
 
+struct SkippedFile {
+  std::string path;
+  std::string reason;  // the same words for all of a kind
+  std::string detail;  // of this one, where there is more to say
+  // For people: which and why.
+  std::string line() const;
+};
+
 // What a reader left out, and why.
 struct SkippedFiles {
   std::map<std::string, std::size_t> reasons;  // reason -> files
-  std::vector<std::string> examples;           // the first few, in full
+  std::vector<SkippedFile> files;              // all, in the order of reading
 
   void add(const std::filesystem::path& file, const std::string& reason, const std::string& detail = {});
-  std::size_t count() const;
+  std::size_t count() const { return files.size(); }
+  // The first few, in full.
+  std::vector<std::string> examples() const;
 };
 
 struct Dataset {
@@ -85,15 +96,22 @@ struct Dataset {
   const PictureSet& operator[](Split split) const { return splits[static_cast<std::size_t>(split)]; }
 };
 
+// Pictures in each split, indexed by Split.
+using SplitCounts = std::array<std::size_t, kSplits.size()>;
+
 // Pictures per class.
 std::vector<std::size_t> count_classes(std::span<const int> labels, std::size_t classes);
 
 // Drops the classes that have no picture in any split, and notes their names.
 void leave_out_empty_classes(Dataset& dataset);
 
-// Where a data set has no test pictures, a fifth of every class becomes its test set: those whose names (or,
-// without names, places) hash lowest. It does not depend on what the set is called or what else is in it, so
-// that one picture more or less moves at most one other of its class.
+// Notes the classes that are scored, or set aside for validation, though no picture of them can be trained
+// on.
+void note_untrained_classes(Dataset& dataset);
+
+// Where a data set has no test pictures, a fifth of every class becomes its test set, and one of a class of
+// three or four: those whose names (or, without names, places) hash lowest. It does not depend on what the
+// set is called or what else is in it, so that one picture more or less moves at most one other of its class.
 void hold_out_test_split(Dataset& dataset);
 
 }  // namespace dfrost

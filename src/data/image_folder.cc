@@ -29,8 +29,9 @@ Error cannot_list(const fs::path& folder, const std::error_code& why) {
 std::vector<fs::path> sorted_subfolders(const fs::path& folder) {
   std::vector<fs::path> found;
   std::error_code error;
+  std::error_code leads_nowhere;  // a link in circles is no folder, and no reason to stop
   for (const auto& entry : fs::directory_iterator(folder, error)) {
-    if (entry.is_directory() && !is_ignored(entry.path())) found.push_back(entry.path());
+    if (entry.is_directory(leads_nowhere) && !is_ignored(entry.path())) found.push_back(entry.path());
   }
   if (error) throw cannot_list(folder, error);
   std::sort(found.begin(), found.end());
@@ -42,9 +43,10 @@ void visit_files(const fs::path& folder, std::error_code& error,
                  const std::function<bool(const fs::path&)>& found) {
   for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error)) {
+    std::error_code leads_nowhere;
     if (is_ignored(entry->path())) {
       entry.disable_recursion_pending();
-    } else if (!entry->is_directory() && !found(entry->path())) {
+    } else if (!entry->is_directory(leads_nowhere) && !found(entry->path())) {
       return;
     }
   }
@@ -62,7 +64,7 @@ void list_class(const fs::path& root, const fs::path& folder, int label, std::ve
     if (looks_like_picture(path)) {
       files.push_back({path, label, path.lexically_relative(root).generic_string()});
     } else {
-      skipped.add(path, "not a .png or .jpg file");
+      skipped.add(path, why_no_picture(path));
     }
   }
 }
@@ -121,6 +123,21 @@ bool is_image_folder(const fs::path& folder) {
   return false;
 }
 
+SplitCounts count_image_folder(const fs::path& folder) {
+  SplitCounts counts{};
+  for (const auto& [split, split_folder] : find_splits(folder)) {
+    std::vector<LabelledFile> files;
+    SkippedFiles skipped;
+    for (const auto& sub : sorted_subfolders(split_folder)) list_class(folder, sub, 0, files, skipped);
+    counts[static_cast<std::size_t>(split)] += files.size();
+  }
+  return counts;
+}
+
+std::vector<std::string> image_folder_classes(const fs::path& folder) {
+  return find_classes(find_splits(folder));
+}
+
 Dataset read_image_folder(const fs::path& folder, const ReadOptions& options) {
   Dataset dataset;
   const auto splits = find_splits(folder);
@@ -143,7 +160,7 @@ Dataset read_image_folder(const fs::path& folder, const ReadOptions& options) {
     throw Error(ErrorCode::data_loss,
                 fmt::format("{} has no readable picture; {} files were skipped", folder.string(),
                             dataset.skipped.count()),
-                dataset.skipped.examples.empty() ? "" : dataset.skipped.examples.front())
+                dataset.skipped.files.empty() ? "" : dataset.skipped.files.front().line())
         .at(folder.string());
   }
   return dataset;

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/file.h"
+#include "base/quote.h"
 #include "base/text.h"
 #include "data/csv_reader.h"
 #include "data/image_folder.h"
@@ -28,7 +29,7 @@ bool is_header(const std::string& first_field, const fs::path& folder) {
   const std::string_view names[] = {"path", "file", "filename", "image", "picture"};
   if (std::ranges::find(names, lower_case(first_field)) != std::end(names)) return true;
   std::error_code unreadable;
-  return !first_field.empty() && !looks_like_picture(first_field) &&
+  return !first_field.empty() && !has_picture_name(first_field) &&
          !fs::is_regular_file(folder / first_field, unreadable);
 }
 
@@ -78,7 +79,7 @@ Dataset read_listed(std::span<const ListedPicture> pictures, const fs::path& fol
     throw Error(
         ErrorCode::data_loss,
         fmt::format("{} names no readable picture; {} were skipped", list.string(), dataset.skipped.count()),
-        dataset.skipped.examples.empty() ? "" : dataset.skipped.examples.front())
+        dataset.skipped.files.empty() ? "" : dataset.skipped.files.front().line())
         .at(list.string());
   }
   return dataset;
@@ -104,7 +105,7 @@ std::vector<ListedPicture> parse_csv_list(std::string_view text, const std::stri
     ListedPicture picture{std::move(fields[0]), std::move(fields[1]), Split::train, reader.position().line};
     if (fields.size() == 3) {
       const auto split = split_of_folder_name(fields[2]);
-      if (!split) throw reader.error(fmt::format("'{}' is not train, val or test", fields[2]));
+      if (!split) throw reader.error(fmt::format("{} is not train, val or test", quote_name(fields[2])));
       picture.split = *split;
     }
     pictures.push_back(std::move(picture));
@@ -143,8 +144,10 @@ bool is_csv_set(const fs::path& path) {
   return path.extension() == ".csv" && fs::is_regular_file(path);
 }
 
-Dataset read_csv(const fs::path& path, const ReadOptions& options) {
-  if (!fs::is_directory(path)) return read_listed(read_csv_file(path), path.parent_path(), path, options);
+namespace {
+
+std::vector<ListedPicture> list_csv(const fs::path& path) {
+  if (!fs::is_directory(path)) return read_csv_file(path);
   std::vector<ListedPicture> pictures;
   for (const Split split : kSplits) {
     const fs::path file = path / fmt::format("{}.csv", to_string(split));
@@ -154,12 +157,35 @@ Dataset read_csv(const fs::path& path, const ReadOptions& options) {
       pictures.push_back(std::move(picture));
     }
   }
-  return read_listed(pictures, path, path, options);
+  return pictures;
 }
+
+fs::path folder_of_list(const fs::path& path) { return fs::is_directory(path) ? path : path.parent_path(); }
+
+// Of the files that are there.
+SplitCounts count_listed(std::span<const ListedPicture> pictures, const fs::path& folder) {
+  SplitCounts counts{};
+  std::error_code unreadable;
+  for (const auto& picture : pictures) {
+    if (fs::is_regular_file(folder / picture.path, unreadable))
+      ++counts[static_cast<std::size_t>(picture.split)];
+  }
+  return counts;
+}
+
+}  // namespace
+
+Dataset read_csv(const fs::path& path, const ReadOptions& options) {
+  return read_listed(list_csv(path), folder_of_list(path), path, options);
+}
+
+SplitCounts count_csv(const fs::path& path) { return count_listed(list_csv(path), folder_of_list(path)); }
 
 bool is_mnist_m(const fs::path& folder) { return fs::is_regular_file(folder / "mnist_m_train_labels.txt"); }
 
-Dataset read_mnist_m(const fs::path& folder, const ReadOptions& options) {
+namespace {
+
+std::vector<ListedPicture> list_mnist_m(const fs::path& folder) {
   std::vector<ListedPicture> pictures;
   for (const Split split : {Split::train, Split::test}) {
     const std::string pictures_folder = fmt::format("mnist_m_{}", to_string(split));
@@ -167,15 +193,23 @@ Dataset read_mnist_m(const fs::path& folder, const ReadOptions& options) {
     for (auto& picture : parse_space_list(read_text_file(list, kMaxListBytes), list.string(), split)) {
       const auto digit = to_number(picture.label);
       if (!digit || *digit < 0 || *digit > 9) {
-        throw Error(ErrorCode::data_loss, fmt::format("{}: {} has label '{}', not a digit", list.string(),
-                                                      picture.path, picture.label))
+        throw Error(ErrorCode::data_loss, fmt::format("{}: {} has label {}, not a digit", list.string(),
+                                                      quote_name(picture.path), quote_name(picture.label)))
             .at(fmt::format("{}, line {}", list.string(), picture.line));
       }
       picture.path = pictures_folder + "/" + picture.path;
       pictures.push_back(std::move(picture));
     }
   }
-  return read_listed(pictures, folder, folder / "mnist_m_train_labels.txt", options);
+  return pictures;
 }
+
+}  // namespace
+
+Dataset read_mnist_m(const fs::path& folder, const ReadOptions& options) {
+  return read_listed(list_mnist_m(folder), folder, folder / "mnist_m_train_labels.txt", options);
+}
+
+SplitCounts count_mnist_m(const fs::path& folder) { return count_listed(list_mnist_m(folder), folder); }
 
 }  // namespace dfrost

@@ -30,9 +30,12 @@ std::vector<ListedPicture> parse_space_list(std::string_view text, const std::st
 // the CSV file.
 Dataset read_csv(const std::filesystem::path& path, const ReadOptions& options);
 bool is_csv_set(const std::filesystem::path& path);
+// Of the files named that are there.
+SplitCounts count_csv(const std::filesystem::path& path);
 
 // The folder with mnist_m_train/, mnist_m_train_labels.txt, mnist_m_test/, mnist_m_test_labels.txt.
 Dataset read_mnist_m(const std::filesystem::path& folder, const ReadOptions& options);
 bool is_mnist_m(const std::filesystem::path& folder);
+SplitCounts count_mnist_m(const std::filesystem::path& folder);
 
 }  // namespace dfrost

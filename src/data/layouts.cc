@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/suggest.h"
 #include "data/cifar.h"
+#include "data/count_pictures.h"
 #include "data/idx.h"
 #include "data/image_folder.h"
 #include "data/label_list.h"
@@ -65,6 +66,10 @@ const Names kTrainImages = {"train-images-idx3-ubyte", "train-images.idx3-ubyte"
 const Names kTrainLabels = {"train-labels-idx1-ubyte", "train-labels.idx1-ubyte"};
 const Names kTestImages = {"t10k-images-idx3-ubyte", "t10k-images.idx3-ubyte"};
 const Names kTestLabels = {"t10k-labels-idx1-ubyte", "t10k-labels.idx1-ubyte"};
+
+// The package spells it so.
+const Names kTrainLabelJson = {"train_lables.json", "train_labels.json"};
+const Names kTestLabelJson = {"test_lables.json", "test_labels.json"};
 
 Dataset read_idx_set(const fs::path& folder, const Names& class_names, const ReadOptions& options) {
   const std::size_t classes = class_names.empty() ? kMaxLabel : class_names.size();
@@ -128,11 +133,9 @@ Dataset read_cifar_png_set(const fs::path& folder, const Names& class_names, con
   parallel_for(options, files.size(),
                [&](std::size_t i, std::size_t) { sets[i] = read_cifar_png_batch(files[i]); });
   Dataset dataset;
-  // The package spells it so.
-  dataset[Split::train] = join_batches(
-      std::span(sets).first(5), require_file(folder, {"train_lables.json", "train_labels.json"}), classes);
-  dataset[Split::test] = join_batches(
-      std::span(sets).last(1), require_file(folder, {"test_lables.json", "test_labels.json"}), classes);
+  dataset[Split::train] =
+      join_batches(std::span(sets).first(5), require_file(folder, kTrainLabelJson), classes);
+  dataset[Split::test] = join_batches(std::span(sets).last(1), require_file(folder, kTestLabelJson), classes);
   dataset.class_names = class_names_or_numbers(class_names, dataset);
   return dataset;
 }
@@ -170,6 +173,19 @@ Names any_idx_images() {
   return names;
 }
 
+std::vector<Names> cifar_files(const std::string& ending) {
+  std::vector<Names> files;
+  for (int batch = 1; batch <= 5; ++batch) files.push_back({fmt::format("data_batch_{}{}", batch, ending)});
+  files.push_back({"test_batch" + ending});
+  return files;
+}
+
+std::vector<Names> with_labels(std::vector<Names> files) {
+  files.push_back(kTrainLabelJson);
+  files.push_back(kTestLabelJson);
+  return files;
+}
+
 std::optional<fs::path> find_mnist_m(const fs::path& place) {
   for (const fs::path& folder : {place, place / "mnist_m"}) {
     if (is_mnist_m(folder)) return folder;
@@ -179,25 +195,41 @@ std::optional<fs::path> find_mnist_m(const fs::path& place) {
 
 }  // namespace
 
+std::vector<std::string> Layout::missing_at(const fs::path& path) const {
+  std::vector<std::string> missing;
+  for (const auto& names : files) {
+    if (!find_file(path, names)) missing.push_back(names.front());
+  }
+  return missing;
+}
+
 std::span<const Layout> layouts() {
   static const std::vector<Layout> all = {
-      {"idx", finder({"raw", "data", "package/data"}, any_idx_images()), read_idx_set},
-      {"cifar", finder({"cifar-10-batches-bin"}, {"data_batch_1.bin"}), read_cifar_set},
-      {"cifar-png", finder({"package"}, {"data_batch_1.png"}), read_cifar_png_set},
-      {"svhn-mat", finder({}, {"train_32x32.mat"}), read_svhn_set},
-      {"records", finder({}, {"train.bin"}), read_records_set},
-      {"mnist-m", find_mnist_m,
+      {"idx",
+       finder({"raw", "data", "package/data"}, any_idx_images()),
+       read_idx_set,
+       {kTrainImages, kTrainLabels, kTestImages, kTestLabels}},
+      {"cifar", finder({"cifar-10-batches-bin"}, {"data_batch_1.bin"}), read_cifar_set, cifar_files(".bin")},
+      {"cifar-png", finder({"package"}, {"data_batch_1.png"}), read_cifar_png_set,
+       with_labels(cifar_files(".png"))},
+      {"svhn-mat", finder({}, {"train_32x32.mat"}), read_svhn_set, {{"train_32x32.mat"}, {"test_32x32.mat"}}},
+      {"records", finder({}, {"train.bin"}), read_records_set, {{"train.bin"}, {"test.bin"}}},
+      {"mnist-m",
+       find_mnist_m,
        [](const fs::path& path, const Names&, const ReadOptions& options) {
          return read_mnist_m(path, options);
-       }},
-      {"csv", place_if(is_csv_set),
-       [](const fs::path& path, const Names&, const ReadOptions& options) {
-         return read_csv(path, options);
-       }},
-      {"folder", place_if(is_image_folder),
+       },
+       {{"mnist_m_train_labels.txt"}, {"mnist_m_test_labels.txt"}}},
+      {"csv",
+       place_if(is_csv_set),
+       [](const fs::path& path, const Names&, const ReadOptions& options) { return read_csv(path, options); },
+       {}},
+      {"folder",
+       place_if(is_image_folder),
        [](const fs::path& path, const Names&, const ReadOptions& options) {
          return read_image_folder(path, options);
-       }},
+       },
+       {}},
   };
   return all;
 }
@@ -210,6 +242,57 @@ const Layout& find_layout(std::string_view name) {
   }
   throw Error(ErrorCode::invalid_argument, fmt::format("there is no data format called '{}'", name),
               did_you_mean(name, names, fmt::format("known are {}", fmt::join(names, ", "))));
+}
+
+namespace {
+
+std::size_t& at(SplitCounts& counts, Split split) { return counts[static_cast<std::size_t>(split)]; }
+
+SplitCounts count_idx_set(const fs::path& folder) {
+  SplitCounts counts{};
+  const auto train = find_file(folder, kTrainImages);
+  if (train) at(counts, Split::train) = count_idx(*train);
+  if (const auto test = find_file(folder, kTestImages))
+    at(counts, train ? Split::test : Split::train) = count_idx(*test);
+  return counts;
+}
+
+// Five batches and a test batch; those that are there.
+template <std::size_t (*kCount)(const fs::path&)>
+SplitCounts count_cifar_batches(const fs::path& folder, std::string_view ending) {
+  SplitCounts counts{};
+  for (int batch = 1; batch <= 5; ++batch) {
+    if (const auto file = find_file(folder, {fmt::format("data_batch_{}{}", batch, ending)}))
+      at(counts, Split::train) += kCount(*file);
+  }
+  if (const auto file = find_file(folder, {fmt::format("test_batch{}", ending)}))
+    at(counts, Split::test) = kCount(*file);
+  return counts;
+}
+
+// A file for each split, named with this behind the split's name.
+template <std::size_t (*kCount)(const fs::path&)>
+SplitCounts count_split_files(const fs::path& folder, std::string_view ending) {
+  SplitCounts counts{};
+  for (const Split split : kSplits) {
+    if (const auto file = find_file(folder, {fmt::format("{}{}", to_string(split), ending)}))
+      at(counts, split) = kCount(*file);
+  }
+  return counts;
+}
+
+}  // namespace
+
+SplitCounts count_pictures_at(const fs::path& path, std::string_view format) {
+  if (format == "idx") return count_idx_set(path);
+  if (format == "cifar") return count_cifar_batches<count_cifar_records>(path, ".bin");
+  if (format == "cifar-png") return count_cifar_batches<count_cifar_png>(path, ".png");
+  if (format == "svhn-mat") return count_split_files<count_svhn_mat>(path, "_32x32.mat");
+  if (format == "records") return count_split_files<count_cifar_records>(path, ".bin");
+  if (format == "mnist-m") return count_mnist_m(path);
+  if (format == "csv") return count_csv(path);
+  find_layout(format);  // an unknown name is an error
+  return count_image_folder(path);
 }
 
 }  // namespace dfrost

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <optional>
 
 #include "data/bad_file.h"
 #include "data/inflate.h"
@@ -131,8 +133,17 @@ bool to_byte(const std::byte* from, std::uint32_t type, std::uint8_t& byte) {
   return byte == value;
 }
 
-std::vector<std::uint8_t> to_bytes(const MatReader& reader, const Element& element) {
+// Over the numbers themselves, or a copy: `inflated` is what they stand in, where it is ours to change.
+std::vector<std::uint8_t> to_bytes(const MatReader& reader, const Element& element,
+                                   std::vector<std::uint8_t>* inflated) {
   const auto* first = reinterpret_cast<const std::uint8_t*>(element.data.data());
+  if (element.type == kUint8 && inflated != nullptr) {
+    std::vector<std::uint8_t> values = std::move(*inflated);
+    const std::size_t size = element.data.size();
+    std::memmove(values.data(), first, size);
+    values.resize(size);
+    return values;
+  }
   if (element.type == kUint8) return {first, first + element.data.size()};
   const std::size_t width = bytes_per_value(reader, element.type);
   std::vector<std::uint8_t> values(element.data.size() / width);
@@ -161,28 +172,58 @@ std::vector<std::size_t> take_dimensions(MatReader& reader) {
   return dimensions;
 }
 
-// The parts of a matrix: flags, dimensions, name, numbers.
-void take_matrix(MatReader& reader, std::map<std::string, MatArray>& arrays) {
+// The parts of a matrix before its numbers: flags, dimensions, name.
+struct MatrixHeader {
+  std::string name;
+  std::vector<std::size_t> dimensions;
+  std::size_t bytes = 0;  // of the whole variable, as its tag says; only of one that is compressed
+};
+
+// Nothing where it is an array of another class.
+std::optional<MatrixHeader> take_matrix_header(MatReader& reader) {
   const Element flags = take_element(reader);
   if (flags.type != kUint32 || flags.data.size() != 8)
     throw reader.error("has a variable without array flags");
   const auto array_class = std::to_integer<std::uint8_t>(flags.data[0]);
-  if (array_class != kUint8Class && array_class != kDoubleClass) return;
-  MatArray array;
-  array.dimensions = take_dimensions(reader);
+  if (array_class != kUint8Class && array_class != kDoubleClass) return std::nullopt;
+  MatrixHeader header;
+  header.dimensions = take_dimensions(reader);
   const Element name = take_element(reader);
+  header.name.assign(reinterpret_cast<const char*>(name.data.data()), name.data.size());
+  return header;
+}
+
+MatArray take_numbers(MatReader& reader, MatrixHeader header, std::vector<std::uint8_t>* inflated) {
   const Element numbers = take_element(reader);
   const std::size_t stored = numbers.data.size() / bytes_per_value(reader, numbers.type);
   // Multiplied with a ceiling, so that hostile dimensions cannot wrap around.
   std::size_t expected = 1;
-  for (const std::size_t d : array.dimensions)
+  for (const std::size_t d : header.dimensions)
     expected = d == 0 ? 0 : expected > stored / d ? stored + 1 : expected * d;
   if (expected != stored) {
     throw reader.error(
-        fmt::format("has {} numbers for an array of {}", stored, fmt::join(array.dimensions, "×")));
+        fmt::format("has {} numbers for an array of {}", stored, fmt::join(header.dimensions, "×")));
   }
-  array.values = to_bytes(reader, numbers);
-  arrays[{reinterpret_cast<const char*>(name.data.data()), name.data.size()}] = std::move(array);
+  return {std::move(header.dimensions), to_bytes(reader, numbers, inflated)};
+}
+
+// A compressed variable's name and dimensions, from as few of its bytes as hold them.
+std::optional<MatrixHeader> peek_matrix_header(std::span<const std::byte> compressed,
+                                               const std::string& place) {
+  constexpr std::size_t kPeekBytes = 1024;
+  const auto start = inflate_start(compressed, kPeekBytes);
+  constexpr std::size_t kTagBytes = 8;
+  std::array<std::uint32_t, 2> tag = {};  // type, size
+  if (start.size() > kTagBytes) std::memcpy(tag.data(), start.data(), kTagBytes);
+  if (tag[0] != kMatrix) return std::nullopt;
+  MatReader matrix(std::as_bytes(std::span(start)).subspan(kTagBytes), place);
+  auto header = take_matrix_header(matrix);
+  if (header) header->bytes = kTagBytes + tag[1];
+  return header;
+}
+
+std::string inside_variable(const std::string& place, const Element& element) {
+  return fmt::format("{} (inside the variable compressed at byte {})", place, element.offset);
 }
 
 void check_file_header(MatReader& reader) {
@@ -201,27 +242,59 @@ void check_file_header(MatReader& reader) {
 
 }  // namespace
 
-std::map<std::string, MatArray> parse_mat(std::span<const std::byte> bytes, const std::string& place) {
+std::map<std::string, MatArray> parse_mat(std::span<const std::byte> bytes, const std::string& place,
+                                          const std::set<std::string>& wanted) {
   MatReader file(bytes, place);
   check_file_header(file);
   std::map<std::string, MatArray> arrays;
+  const auto is_wanted = [&](const std::optional<MatrixHeader>& header, const Element& element) {
+    if (!header || !wanted.contains(header->name)) return false;
+    // Otherwise a file could have us inflate the same name a thousand times.
+    if (arrays.contains(header->name))
+      throw bad_file(place, element.offset, fmt::format("has two variables {}", header->name));
+    return true;
+  };
   while (!file.done()) {
     const Element element = take_element(file);
     if (element.type == kMatrix) {
       MatReader matrix(element.data, place, element.offset);
-      take_matrix(matrix, arrays);
+      auto header = take_matrix_header(matrix);
+      if (!is_wanted(header, element)) continue;
+      const std::string name = header->name;
+      arrays[name] = take_numbers(matrix, std::move(*header), nullptr);
     } else if (element.type == kCompressed) {
-      const std::string inside =
-          fmt::format("{} (inside the variable compressed at byte {})", place, element.offset);
-      const auto inflated = inflate_bytes(element.data, inside);
+      const std::string inside = inside_variable(place, element);
+      auto header = peek_matrix_header(element.data, inside);
+      if (!is_wanted(header, element)) continue;
+      auto inflated = inflate_bytes(element.data, inside, header->bytes);
       MatReader outer(std::as_bytes(std::span(inflated)), inside);
       const Element inner = take_element(outer);
-      if (inner.type != kMatrix) continue;
       MatReader matrix(inner.data, inside, inner.offset);
-      take_matrix(matrix, arrays);
+      header = take_matrix_header(matrix);
+      if (!header) continue;
+      const std::string name = header->name;
+      arrays[name] = take_numbers(matrix, std::move(*header), &inflated);
     }
   }
   return arrays;
+}
+
+std::vector<std::size_t> mat_dimensions(std::span<const std::byte> bytes, const std::string& place,
+                                        const std::string& name) {
+  MatReader file(bytes, place);
+  check_file_header(file);
+  while (!file.done()) {
+    const Element element = take_element(file);
+    std::optional<MatrixHeader> header;
+    if (element.type == kMatrix) {
+      MatReader matrix(element.data, place, element.offset);
+      header = take_matrix_header(matrix);
+    } else if (element.type == kCompressed) {
+      header = peek_matrix_header(element.data, inside_variable(place, element));
+    }
+    if (header && header->name == name) return header->dimensions;
+  }
+  return {};
 }
 
 }  // namespace dfrost

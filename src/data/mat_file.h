@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,7 +18,13 @@ struct MatArray {
   std::vector<std::uint8_t> values;     // every number, as a byte
 };
 
-// The numeric arrays whose every value is a whole number from 0 to 255; other variables are passed over.
-std::map<std::string, MatArray> parse_mat(std::span<const std::byte> bytes, const std::string& place);
+// The arrays of the given names, whose every value is a whole number from 0 to 255; other variables are
+// passed over without being inflated, so that a file of many costs no more than what is wanted of it.
+std::map<std::string, MatArray> parse_mat(std::span<const std::byte> bytes, const std::string& place,
+                                          const std::set<std::string>& wanted);
+
+// The dimensions of an array, without reading its numbers; empty where there is none of that name.
+std::vector<std::size_t> mat_dimensions(std::span<const std::byte> bytes, const std::string& place,
+                                        const std::string& name);
 
 }  // namespace dfrost

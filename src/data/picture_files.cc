@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <mutex>
 #include <optional>
 
 #include "base/file.h"
 #include "base/text.h"
+#include "data/decoding_budget.h"
 #include "data/image_file.h"
 #include "dfrost/error.h"
 
@@ -18,6 +20,11 @@ namespace {
 constexpr std::size_t kKeepPixelsUpToBytes = std::size_t{64} * 64 * 3;
 // Files decoded before they are packed together: bounds what is held twice.
 constexpr std::size_t kFilesAtOnce = 4096;
+
+constexpr std::array<std::string_view, 7> kPictureEndings = {".png",  ".jpg",  ".jpeg", ".jpe",
+                                                             ".jfif", ".webp", ".gif"};
+constexpr std::array<std::string_view, 9> kEndingsNotRead = {".bmp",  ".tif", ".tiff", ".heic", ".heif",
+                                                             ".avif", ".jxl", ".jp2",  ".svg"};
 
 struct ReadPicture {
   PictureRecord record;
@@ -33,8 +40,9 @@ bool is_grey(const Image& image) {
   return true;
 }
 
-ReadPicture pack(Image image, std::span<const std::byte> file) {
+ReadPicture pack(Image image, std::span<const std::byte> file, ExifOrientation exif) {
   ReadPicture picture;
+  picture.record.exif = exif;
   picture.record.width = static_cast<std::uint32_t>(image.width);
   picture.record.height = static_cast<std::uint32_t>(image.height);
   const bool grey = is_grey(image);
@@ -62,26 +70,46 @@ ReadPicture skip(std::string reason, std::string detail = {}) {
   return picture;
 }
 
-ReadPicture read_one(const std::filesystem::path& path) {
+ReadPicture read_one(const std::filesystem::path& path, ExifOrientation exif) {
   std::optional<MappedFile> file;
   try {
     file.emplace(path);
   } catch (const Error& error) {
-    return skip(error.code() == ErrorCode::not_found ? "no such file" : "cannot be read", error.what());
+    std::error_code ignored;
+    return skip(std::filesystem::exists(path, ignored) ? "cannot be read" : "no such file", error.what());
   }
   if (file->bytes().empty()) return skip("empty file");
+  const DecodingShare share;
   try {
-    return pack(decode_image(file->bytes(), path.string()), file->bytes());
+    auto picture = pack(decode_image(file->bytes(), path.string(), exif), file->bytes(), exif);
+    file->check();
+    return picture;
   } catch (const Error& error) {
-    return skip("cannot be decoded", error.what());
+    return skip(error.code() == ErrorCode::unimplemented ? "not read" : "cannot be decoded", error.what());
   }
 }
 
 }  // namespace
 
+bool has_picture_name(const std::filesystem::path& path) {
+  return std::ranges::find(kPictureEndings, lower_case(path.extension().string())) != kPictureEndings.end();
+}
+
 bool looks_like_picture(const std::filesystem::path& path) {
+  if (path.has_extension()) return has_picture_name(path);
+  try {
+    const std::string start = read_file_start(path, kPictureMagicBytes);
+    return !picture_format(std::as_bytes(std::span(start))).empty();
+  } catch (const Error&) {
+    return false;  // no file that can be read is no picture either
+  }
+}
+
+std::string why_no_picture(const std::filesystem::path& path) {
   const std::string ending = lower_case(path.extension().string());
-  return ending == ".png" || ending == ".jpg" || ending == ".jpeg";
+  if (std::ranges::find(kEndingsNotRead, ending) != kEndingsNotRead.end())
+    return fmt::format("{} is not read, convert it to PNG or JPEG", ending);
+  return "not a picture by its name";
 }
 
 PictureSet read_picture_files(std::span<const LabelledFile> files, const ReadOptions& options,
@@ -90,8 +118,9 @@ PictureSet read_picture_files(std::span<const LabelledFile> files, const ReadOpt
   for (std::size_t first = 0; first < files.size(); first += kFilesAtOnce) {
     const std::size_t count = std::min(kFilesAtOnce, files.size() - first);
     std::vector<ReadPicture> pictures(count);
-    parallel_for(options, count,
-                 [&](std::size_t i, std::size_t) { pictures[i] = read_one(files[first + i].path); });
+    parallel_for(options, count, [&](std::size_t i, std::size_t) {
+      pictures[i] = read_one(files[first + i].path, options.exif);
+    });
     for (std::size_t i = 0; i < count; ++i) {
       const LabelledFile& file = files[first + i];
       ReadPicture& picture = pictures[i];

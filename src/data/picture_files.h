@@ -20,7 +20,13 @@ struct LabelledFile {
 PictureSet read_picture_files(std::span<const LabelledFile> files, const ReadOptions& options,
                               SkippedFiles& skipped);
 
-// By its ending: .png, .jpg, .jpeg in any case.
+// By its ending, in any case: .png, .jpg, .jpeg, .jpe, .jfif, .webp, .gif.
+bool has_picture_name(const std::filesystem::path& path);
+
+// By its ending; a file without one by its first bytes.
 bool looks_like_picture(const std::filesystem::path& path);
+
+// Why a file that does not look like a picture is left out: formats that are not read are named.
+std::string why_no_picture(const std::filesystem::path& path);
 
 }  // namespace dfrost

@@ -20,6 +20,8 @@ namespace {
 // Deflate turns one byte into at most 1032 (RFC 1951: two bits can stand for 258 bytes).
 constexpr std::size_t kMaxDeflateRatio = 1032;
 
+constexpr png_alloc_size_t kMaxChunkBytes = 1u << 20;
+
 struct Message {
   std::array<char, 160> text{};
 };
@@ -63,12 +65,17 @@ bool read_header(PngReader& reader) {
   if (setjmp(png_jmpbuf(reader.png)) != 0) return false;
   png_set_read_fn(reader.png, &reader, on_read);
   png_set_user_limits(reader.png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);  // allocate_image has a better message
+  // Texts and profiles, of which a thousand may inflate to megabytes each, are passed over: none changes a
+  // pixel, and of Exif png_orientation takes care.
+  png_set_keep_unknown_chunks(reader.png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
+  png_set_chunk_malloc_max(reader.png, kMaxChunkBytes);
   png_read_info(reader.png, reader.info);
   return true;
 }
 
-// What lies after the picture (texts, the end mark) is not read: it cannot change a pixel.
-bool read_pixels(PngReader& reader, Image& image) {
+// What lies after the picture (texts, the end mark) is not read: it cannot change a pixel. `row` is room for
+// a row that is turned; an interlaced picture needs there what earlier passes left of it.
+bool read_pixels(PngReader& reader, const StoredRows& rows, std::uint8_t* row) {
   if (setjmp(png_jmpbuf(reader.png)) != 0) return false;
   png_set_palette_to_rgb(reader.png);
   png_set_expand_gray_1_2_4_to_8(reader.png);
@@ -77,12 +84,14 @@ bool read_pixels(PngReader& reader, Image& image) {
   png_set_strip_alpha(reader.png);
   const int passes = png_set_interlace_handling(reader.png);
   png_read_update_info(reader.png, reader.info);
-  const std::size_t row_bytes = image.width * 3;
-  if (png_get_rowbytes(reader.png, reader.info) != row_bytes)
+  if (png_get_rowbytes(reader.png, reader.info) != rows.width() * 3)
     png_error(reader.png, "unexpected pixel layout");
   for (int pass = 0; pass < passes; ++pass) {
-    for (std::size_t y = 0; y < image.height; ++y) {
-      png_read_row(reader.png, image.rgb.data() + y * row_bytes, nullptr);
+    for (std::size_t y = 0; y < rows.height(); ++y) {
+      std::uint8_t* in_place = rows.in_place(y);
+      if (in_place == nullptr && pass > 0) rows.get(y, row);
+      png_read_row(reader.png, in_place != nullptr ? in_place : row, nullptr);
+      if (in_place == nullptr) rows.put(y, row);
     }
   }
   return true;
@@ -139,15 +148,20 @@ bool write_pixels(Writer& writer, const ImageView& image) {
 
 }  // namespace
 
-Image decode_png(std::span<const std::byte> bytes) {
+Image decode_png(std::span<const std::byte> bytes, ExifOrientation exif) {
   PngReader reader(bytes);
   if (!read_header(reader)) throw Error(ErrorCode::data_loss, reader.message.text.data());
   const std::size_t pixel_bits =
       std::size_t{png_get_bit_depth(reader.png, reader.info)} * png_get_channels(reader.png, reader.info);
-  Image image = allocate_image(png_get_image_width(reader.png, reader.info),
-                               png_get_image_height(reader.png, reader.info), bytes.size(),
-                               kMaxDeflateRatio * 8 / pixel_bits);
-  if (!read_pixels(reader, image)) throw Error(ErrorCode::data_loss, reader.message.text.data());
+  const int orientation = exif == ExifOrientation::apply ? png_orientation(bytes) : kUpright;
+  Image image = allocate_image({.width = png_get_image_width(reader.png, reader.info),
+                                .height = png_get_image_height(reader.png, reader.info),
+                                .file_bytes = bytes.size(),
+                                .max_pixels_per_byte = kMaxDeflateRatio * 8 / pixel_bits,
+                                .orientation = orientation});
+  const StoredRows rows(image, orientation);
+  std::vector<std::uint8_t> row(rows.width() * 3);
+  if (!read_pixels(reader, rows, row.data())) throw Error(ErrorCode::data_loss, reader.message.text.data());
   return image;
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "data/decoding_budget.h"
+
 namespace dfrost {
 namespace {
 
@@ -33,10 +35,12 @@ void add_picture(Sums& sums, const ImageView& image) {
 ChannelStatistics channel_statistics(const PictureSet& set, const ReadOptions& options) {
   std::vector<Sums> jobs((set.size() + kPicturesPerJob - 1) / kPicturesPerJob);
   parallel_for(options, jobs.size(), [&](std::size_t job, std::size_t) {
-    Image scratch;
     const std::size_t last = std::min(set.size(), (job + 1) * kPicturesPerJob);
-    for (std::size_t i = job * kPicturesPerJob; i < last; ++i)
+    for (std::size_t i = job * kPicturesPerJob; i < last; ++i) {
+      const DecodingShare share;
+      Image scratch;
       add_picture(jobs[job], view_picture(set, i, scratch));
+    }
   });
   Sums total;
   for (const Sums& job : jobs) {

@@ -28,8 +28,10 @@ std::string file_digest(const std::filesystem::path& path, DigestKind kind) {
   while (!rest.empty()) {
     const auto step = rest.first(std::min(rest.size(), kStepBytes));
     EVP_DigestUpdate(context.get(), step.data(), step.size());
+    file.release(step);
     rest = rest.subspan(step.size());
   }
+  file.check();
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned int length = 0;
   EVP_DigestFinal_ex(context.get(), digest.data(), &length);

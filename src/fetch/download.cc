@@ -64,12 +64,25 @@ Error no_checksum(const RemoteFile& file) {
       "add --allow-unverified to take it on trust; its SHA-256 will be recorded");
 }
 
-std::vector<std::string> addresses_of(const RemoteFile& file, const std::vector<std::string>& mirrors) {
-  std::vector<std::string> addresses;
+struct Address {
+  std::string text;
+  bool official = false;  // its authors', not a mirror that somebody named
+};
+
+std::vector<Address> addresses_of(const RemoteFile& file, const std::vector<std::string>& mirrors) {
+  std::vector<Address> addresses;
   for (const auto& mirror : mirrors)
-    addresses.push_back(mirror + (mirror.ends_with('/') ? "" : "/") + file.name);
-  addresses.insert(addresses.end(), file.addresses.begin(), file.addresses.end());
+    addresses.push_back({mirror + (mirror.ends_with('/') ? "" : "/") + file.name, false});
+  for (const auto& address : file.addresses) addresses.push_back({address, true});
   return addresses;
+}
+
+// Whether what this address states of its own content is worth something: not what a stranger's copy says of
+// itself, nor what anybody on the way could have written.
+bool may_vouch(const Address& address) {
+  const bool in_private =
+      address.text.starts_with("https://") || address.text.starts_with("http://127.0.0.1:");
+  return address.official && in_private;
 }
 
 class Download {
@@ -79,7 +92,7 @@ class Download {
         options_(options),
         addresses_(addresses_of(file, options.mirrors)),
         path_(folder / file.name),
-        part_(path_.string() + ".part"),
+        part_(part_file(path_)),
         expected_(known_digest(file, path_)) {}
 
   Verified run() {
@@ -88,24 +101,25 @@ class Download {
       if (const auto done = try_address(address)) return *done;
     }
     if (wrong_) throw *wrong_;
+    if (unvouched_) throw no_checksum(file_);
     part_.keep_unless_empty();
     throw Error(ErrorCode::unavailable,
                 fmt::format("cannot fetch {}: {}", file_.name, fmt::join(reasons_, "; ")),
                 "run the same command again later: it continues where it was cut off")
-        .at(addresses_.empty() ? file_.name : addresses_.front());
+        .at(addresses_.empty() ? file_.name : addresses_.front().text);
   }
 
  private:
   // Nothing if this address failed and the next may be tried.
-  std::optional<Verified> try_address(const std::string& address) {
+  std::optional<Verified> try_address(const Address& address) {
     const bool continued = part_.has_bytes();
     if (!fetch(address)) return std::nullopt;
-    if (auto done = finish(address)) return done;
+    if (auto done = finish(address.text)) return done;
     if (continued) {
       // What was continued may have been the beginning of another file: once more, from the first byte.
       part_.drop();
       if (fetch(address)) {
-        if (auto done = finish(address)) return done;
+        if (auto done = finish(address.text)) return done;
       }
     }
     part_.drop();
@@ -113,22 +127,26 @@ class Download {
   }
 
   // True once the whole answer is in the part file.
-  bool fetch(const std::string& address) {
+  bool fetch(const Address& from) {
+    const std::string& address = from.text;
     for (int attempt = 0; attempt < options_.attempts; ++attempt) {
       HttpRequest request{.address = address,
                           .file = part_.path(),
                           .connect_timeout_seconds = options_.connect_timeout_seconds,
                           .stall_timeout_seconds = options_.stall_timeout_seconds};
-      request.accept = [this](const std::string& stated) {
-        return options_.allow_unverified || !expected_.empty() || !stated.empty();
+      request.accept = [&](const std::string& stated) {
+        return options_.allow_unverified || !expected_.empty() || (!stated.empty() && may_vouch(from));
       };
       request.progress = [&](std::size_t done, std::size_t total) {
         if (options_.progress) options_.progress({file_.name, address, done, total});
       };
       const HttpResult result = http_get(request);
-      stated_sha256_ = result.stated_sha256;
+      stated_sha256_ = may_vouch(from) ? result.stated_sha256 : "";
       if (result.outcome == HttpOutcome::complete) return true;
-      if (result.outcome == HttpOutcome::declined) throw no_checksum(file_);
+      if (result.outcome == HttpOutcome::declined) {
+        unvouched_ = true;  // the next address may have what this one has not
+        break;
+      }
       if (result.outcome == HttpOutcome::refused || attempt + 1 == options_.attempts) {
         reasons_.push_back(fmt::format("{} ({})", address, result.reason));
         break;
@@ -151,7 +169,7 @@ class Download {
       wrong_ = wrong_content(file_, address, expected, found);
       return std::nullopt;
     }
-    fs::rename(part_.path(), path_);
+    rename_file(part_.path(), path_);
     if (how == Verified::recorded_only) {
       write_file_atomically(recorded_digest_file(path_), fmt::format("{}  {}\n", found, file_.name));
     }
@@ -160,19 +178,22 @@ class Download {
 
   const RemoteFile& file_;
   const DownloadOptions& options_;
-  std::vector<std::string> addresses_;
+  std::vector<Address> addresses_;
   fs::path path_;
   PartFile part_;
   ExpectedDigest expected_;
   std::string stated_sha256_;
   std::vector<std::string> reasons_;
+  bool unvouched_ = false;  // an address has the file, and nothing says that it is the right one
   std::optional<Error> wrong_;
 };
 
 }  // namespace
 
-Verified download_file(const RemoteFile& file, const fs::path& folder, const DownloadOptions& options) {
-  fs::create_directories(folder);
+fs::path part_file(const fs::path& path) { return path.string() + ".part"; }
+
+Verified download_file(const RemoteFile& file, const fs::path& folder, const DownloadOptions& options,
+                       const FolderLock&) {
   return Download(file, folder, options).run();
 }
 

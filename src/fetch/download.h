@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/file.h"
 #include "fetch/digest.h"
 
 namespace dfrost {
@@ -31,7 +32,7 @@ struct DownloadOptions {
   // NAME.sha256 and expected from then on.
   bool allow_unverified = false;
   // Addresses of folders that are asked for NAME before its own addresses are: a site's mirror, say. What
-  // they give must have the same checksum.
+  // they give must have the same checksum; one that they state themselves proves nothing.
   std::vector<std::string> mirrors = {};
   std::function<void(const DownloadProgress&)> progress = {};
   int attempts = 3;  // per address, each continuing where the last was cut off
@@ -42,14 +43,18 @@ struct DownloadOptions {
 enum class Verified {
   already_there,   // nothing was fetched
   published,       // against the checksum that its authors published
-  stated_by_host,  // against the checksum in the host's own answer (X-Linked-ETag)
+  stated_by_host,  // against the checksum in the answer of its authors' own host (X-Linked-ETag)
   recorded_only,   // none: its SHA-256 was recorded
 };
 
 // Errors: unavailable (no address works, with the reason of each), data_loss (wrong content; nothing is left
 // behind), failed_precondition (no checksum and not allowed), resource_exhausted (disk full; nothing is
 // left).
+// The lock is on `folder`, and shows that nobody else adds to the same NAME.part.
 Verified download_file(const RemoteFile& file, const std::filesystem::path& folder,
-                       const DownloadOptions& options);
+                       const DownloadOptions& options, const FolderLock& lock);
+
+// NAME.part.
+std::filesystem::path part_file(const std::filesystem::path& path);
 
 }  // namespace dfrost

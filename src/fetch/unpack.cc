@@ -3,11 +3,11 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <memory>
 #include <optional>
 
+#include "base/file.h"
 #include "dfrost/error.h"
 
 namespace dfrost {
@@ -95,15 +95,8 @@ void move_into(const fs::path& from, const fs::path& to) {
 
 void unpack_archive(const fs::path& archive, const fs::path& folder, const std::string& inside) {
   fs::create_directories(folder);
-  const fs::path beside = fs::absolute(folder) / fmt::format(".unpacking-{}", ::getpid());
-  struct Remove {
-    const fs::path& path;
-    ~Remove() {
-      std::error_code ignored;
-      fs::remove_all(path, ignored);
-    }
-  } const remove{beside};
-  fs::create_directories(beside);
+  const WorkFolder work(folder, kUnpackingFolder);
+  const fs::path& beside = work.path();
   unpack_into(archive, beside, inside);
   if (fs::is_empty(beside)) {
     throw Error(ErrorCode::data_loss, fmt::format("{} holds nothing below '{}'", archive.string(), inside))

@@ -7,6 +7,9 @@
 
 namespace dfrost {
 
+// The beginning of the names of folders that archives are unpacked in.
+inline constexpr const char* kUnpackingFolder = ".unpacking-";
+
 // The entries below `inside` ("" for all), without that prefix, appear in `folder`.
 void unpack_archive(const std::filesystem::path& archive, const std::filesystem::path& folder,
                     const std::string& inside = {});

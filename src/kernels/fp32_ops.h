@@ -30,11 +30,16 @@ struct Fp32Ops {
     std::size_t inputs() const { return inputs_; }
     std::size_t bytes() const;
 
+    // Error (resource_exhausted) where oneDNN finds no memory, here as when one is made.
     // out = a·matrixᵀ + bias, or out += … ; a [rows, inputs], out [rows, outputs], bias empty or [outputs].
     void multiply(MatrixView<const float> a, std::span<const float> bias, bool accumulate,
                   MatrixView<float> out) const;
 
    private:
+    void pack(MatrixView<const float> matrix);
+    void multiply_some(MatrixView<const float> a, std::span<const float> bias, bool accumulate,
+                       MatrixView<float> out) const;  // at least one row
+
     struct Packed;
     std::unique_ptr<Packed> packed_;
     std::size_t outputs_ = 0;

@@ -4,6 +4,7 @@
 
 #include "dfrost/error.h"
 #include "kernels/fp32_ops.h"
+#include "kernels/onednn_error.h"
 #include "kernels/onednn_section.h"
 
 namespace dfrost {
@@ -65,6 +66,17 @@ dnnl::matmul::primitive_desc describe(const ProductShape& shape, std::size_t inp
   return {what, attributes, cpu_engine()};
 }
 
+// Every call of oneDNN goes through here, so that what it throws is an Error of ours.
+template <typename Work>
+void with_onednn(const Work& work) {
+  const OneDnnSection section;
+  try {
+    work();
+  } catch (const dnnl::error& error) {
+    throw onednn_error(error.status);
+  }
+}
+
 // The layout is asked for at this many rows, a chunk of a ViT-B/32 batch; other counts use what it gives.
 constexpr std::size_t kTypicalRows = 480;
 
@@ -78,6 +90,7 @@ struct Fp32Ops::Weights::Packed {
   const Product& product(const ProductShape& shape, std::size_t inputs, std::size_t outputs) const {
     const std::lock_guard lock(mutex);
     if (const auto found = products.find(shape); found != products.end()) return found->second;
+    require_room_for_code();
     const auto description = describe(shape, inputs, outputs, matrix.get_desc());
     return products.emplace(shape, Product{dnnl::matmul(description), description.scratchpad_desc()})
         .first->second;
@@ -91,7 +104,11 @@ Fp32Ops::Weights& Fp32Ops::Weights::operator=(Weights&&) noexcept = default;
 
 Fp32Ops::Weights::Weights(MatrixView<const float> matrix)
     : packed_(std::make_unique<Packed>()), outputs_(matrix.rows()), inputs_(matrix.cols()) {
-  const OneDnnSection section;
+  with_onednn([&] { pack(matrix); });
+}
+
+void Fp32Ops::Weights::pack(MatrixView<const float> matrix) {
+  require_room_for_code();
   const auto n = static_cast<memory::dim>(outputs_), k = static_cast<memory::dim>(inputs_);
   const memory::desc any({k, n}, memory::data_type::f32, memory::format_tag::any);
   const auto wanted =
@@ -112,8 +129,11 @@ void Fp32Ops::Weights::multiply(MatrixView<const float> a, std::span<const float
                                 MatrixView<float> out) const {
   assert(a.cols() == inputs_ && out.cols() == outputs_ && a.rows() == out.rows());
   assert(bias.empty() || bias.size() == outputs_);
-  if (a.rows() == 0) return;
-  const OneDnnSection section;
+  if (a.rows() != 0) with_onednn([&] { multiply_some(a, bias, accumulate, out); });
+}
+
+void Fp32Ops::Weights::multiply_some(MatrixView<const float> a, std::span<const float> bias, bool accumulate,
+                                     MatrixView<float> out) const {
   const auto& product =
       packed_->product({a.rows(), a.stride(), out.stride(), !bias.empty(), accumulate}, inputs_, outputs_);
   // oneDNN has no memory that is only read; what it is told to be a source it does not write.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "dfrost/error.h"
 
@@ -89,6 +90,11 @@ EvaluationRecord summarize_scores(const Corpus& corpus, const std::vector<std::s
   record.accuracy_masked = spread_of(masked);
   record.accuracy_unmasked = spread_of(unmasked);
   record.domains = mean_by_domain(corpus, scores.first(chosen.size()));
+  if (scores.size() == chosen.size()) {
+    constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+    record.network_accuracy_masked = record.network_accuracy_unmasked = record.network_loss = kUnknown;
+    return record;
+  }
   record.network_domains = mean_by_domain(corpus, scores.last(1));
   const auto network = scores.back().total();
   record.network_accuracy_masked = network.accuracy_masked();

@@ -16,7 +16,13 @@ struct ScoringOptions {
   std::size_t clients = 8;    // scored, at most, spread evenly over the domains; 0: all
   std::size_t samples = 200;  // test pictures of each domain, at most; 0: all
   std::size_t batch = 32;     // pictures in one pass
+  // Of a run's work, at most, above 60 pictures of each domain: where all that is asked for would take more,
+  // fewer test pictures are looked at. 1: no limit.
+  double share = 0.2;
 };
+
+// Below so many test pictures of each domain an accuracy says too little to be cut further.
+inline constexpr std::size_t kLeastScoredSamples = 60;
 
 // Over clients.
 struct Spread {
@@ -57,7 +63,7 @@ std::vector<std::size_t> scored_clients(const ScoringOptions& options, std::size
 // Places in the pooled test set: of each domain a class-balanced subset.
 std::vector<std::size_t> scored_samples(const ScoringOptions& options, const Corpus& corpus, Seed seed);
 
-// `scores`: of the clients `chosen`, in their order, and then of the network model.
+// `scores`: of the clients `chosen`, in their order, and then of the network model, where there is one.
 EvaluationRecord summarize_scores(const Corpus& corpus, const std::vector<std::size_t>& chosen,
                                   std::size_t samples, std::span<const Evaluation> scores);
 

@@ -15,6 +15,8 @@ namespace {
 
 // A merged prompt with less than this share of 1/n is dead: whatever λ is, it stands for nothing.
 constexpr double kDeadShare = 1e-6;
+// Rows are served equally badly where what rounding leaves between them is all that differs.
+constexpr double kSameService = 1e-9;
 // Below this, dividing by a column's mass would overflow.
 constexpr double kNoMass = 1e-290;
 
@@ -29,6 +31,7 @@ class OtMerge {
         plan_(prompts, all_.mass.size()),
         distances_(prompts, all_.mass.size()),
         column_mass_(prompts),
+        twin_(prompts),
         has_died_(prompts),
         theorem_(lowest_objective(), std::min(smallest_epsilon(), lambda_ / options.sigma2)) {
     for (std::size_t a = 0; a < all_.mass.size(); ++a) {
@@ -56,7 +59,7 @@ class OtMerge {
       } else {
         transport = transport_step(distances_, sharpness(epsilon), mass_and_log_, plan_, column_mass_);
         const bool reseeded = update_position();
-        const Move move = space_->move_to(position_, distances_);
+        const Move move = move_prompts();
         record(epsilon, transport, move.squared_length, reseeded);
         is_fixed = move.at_rest && !reseeded;
       }
@@ -96,8 +99,8 @@ class OtMerge {
   void place_at_start() {
     position_ = {DoubleMatrix(prompts_, all_.rows.rows()), std::vector<double>(prompts_, 1.0)};
     const auto rows = choose_start(all_, prompts_, options_);
-    for (std::size_t i = 0; i < prompts_; ++i) position_.weights(i, rows[i]) = 1;
-    space_->move_to(position_, distances_);
+    for (std::size_t i = 0; i < prompts_; ++i) position_.weights(i, first_equal_row(rows, i)) = 1;
+    move_prompts();
     double entropy = 0;
     for (std::size_t a = 0; a < all_.mass.size(); ++a) {
       const double share = all_.mass[a] / static_cast<double>(prompts_);
@@ -106,6 +109,46 @@ class OtMerge {
     }
     summary_.initial_objective = objective(first_epsilon(), entropy);
     theorem_.start(summary_.initial_objective);
+  }
+
+  // Of the rows that prompts start from, the first that equals that of prompt i: equal prompts start from
+  // one.
+  std::size_t first_equal_row(const std::vector<std::size_t>& rows, std::size_t i) const {
+    const auto own = all_.rows.row(rows[i]);
+    for (std::size_t j = 0; j < i; ++j) {
+      if (std::ranges::equal(all_.rows.row(rows[j]), own)) return rows[j];
+    }
+    return rows[i];
+  }
+
+  // Equal prompts stay equal. Left to itself, rounding would part them, differently in either form, and steps
+  // at a small ε would make as much of that as of a true difference.
+  void find_twins() {
+    // Sums that equal prompts share and others hardly ever: rows of zeros need not be walked pair by pair.
+    std::vector<double> marks(prompts_);
+    for (std::size_t i = 0; i < prompts_; ++i) {
+      const auto weights = std::as_const(position_.weights).row(i);
+      for (std::size_t k = 0; k < weights.size(); ++k) marks[i] += weights[k] * static_cast<double>(k + 1);
+      twin_[i] = i;
+      for (std::size_t j = 0; j < i && twin_[i] == i; ++j) {
+        if (marks[j] == marks[i] && twin_[j] == j && position_.scale[j] == position_.scale[i] &&
+            std::ranges::equal(position_.weights.row(j), weights))
+          twin_[i] = j;
+      }
+    }
+  }
+
+  Move move_prompts() {
+    find_twins();
+    const Move move = space_->move_to(position_, distances_);
+    copy_to_twins(distances_);
+    return move;
+  }
+
+  void copy_to_twins(DoubleMatrix& by_prompt) const {
+    for (std::size_t i = 0; i < prompts_; ++i) {
+      if (twin_[i] != i) std::ranges::copy(std::as_const(by_prompt).row(twin_[i]), by_prompt.row(i).begin());
+    }
   }
 
   bool is_dead(std::size_t i) const { return column_mass_[i] * static_cast<double>(prompts_) < kDeadShare; }
@@ -130,7 +173,7 @@ class OtMerge {
   }
 
   // Each dead prompt onto a row of its own, worst served first: by mass times squared distance to the nearest
-  // prompt.
+  // prompt. Of rows served equally badly the first.
   void reseed(const std::vector<std::size_t>& dead) {
     std::vector<double> unserved(plan_.cols());
     for (std::size_t a = 0; a < unserved.size(); ++a) {
@@ -139,7 +182,9 @@ class OtMerge {
       unserved[a] = all_.mass[a] * nearest;
     }
     for (const std::size_t i : dead) {
-      const auto worst = std::max_element(unserved.begin(), unserved.end());
+      const double most = *std::ranges::max_element(unserved);
+      const auto worst = std::ranges::find_if(
+          unserved, [&](double mass) { return mass >= most - kSameService * std::abs(most); });
       std::ranges::fill(position_.weights.row(i), 0.0);
       position_.weights(i, static_cast<std::size_t>(worst - unserved.begin())) = 1;
       position_.scale[i] = 1;
@@ -173,7 +218,9 @@ class OtMerge {
       for (std::size_t i = 0; i < prompts_; ++i) summary_.plan[a * prompts_ + i] = plan_(i, a);
     }
     summary_.off_index_mass = off_index_mass(all_, summary_.plan, prompts_);
-    return {space_->prompts(), std::move(summary_)};
+    MergedPrompts merged{space_->prompts(), std::move(summary_)};
+    copy_to_twins(merged.prompts);
+    return merged;
   }
 
   const MergeOptions& options_;
@@ -186,7 +233,8 @@ class OtMerge {
   DoubleMatrix plan_;       // Pᵀ, [n, N]
   DoubleMatrix distances_;  // ‖z_a − φ_i‖², [n, N]
   std::vector<double> column_mass_;
-  std::vector<bool> has_died_;  // in some step
+  std::vector<std::size_t> twin_;  // of each prompt, the first that equals it: itself, mostly
+  std::vector<bool> has_died_;     // in some step
   TheoremOne theorem_;
   MergeSummary summary_;
 };

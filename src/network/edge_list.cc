@@ -13,6 +13,7 @@ namespace dfrost {
 namespace {
 
 constexpr std::string_view kSeparators = " \t\r,";
+constexpr std::size_t kMostDigits = 40;  // of a number that is repeated to whoever wrote it
 
 // The next word of the line, which is shortened by it; empty at the end.
 std::string_view take_word(std::string_view& line) {
@@ -30,7 +31,7 @@ ClientId parse_client(std::string_view word, std::size_t clients) {
                 "a line holds two client numbers, counted from 0");
   }
   if (error != std::errc() || number >= clients) {
-    throw Error(ErrorCode::data_loss, fmt::format("there is no client {}", word),
+    throw Error(ErrorCode::data_loss, fmt::format("there is no client {}", word.substr(0, kMostDigits)),
                 fmt::format("there are {} clients, numbered 0 to {}", clients, clients - 1));
   }
   return static_cast<ClientId>(number);

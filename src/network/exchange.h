@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "network/letter.h"
@@ -27,6 +28,16 @@ enum class Absence {
   gone,      // the peer is out of reach: nobody waited for it
   refused,   // it came and was thrown away unread, such as one above the limit
 };
+
+inline std::string_view to_string(Absence absence) {
+  switch (absence) {
+    case Absence::none: return "none";
+    case Absence::deadline: return "deadline";
+    case Absence::gone: return "gone";
+    case Absence::refused: return "refused";
+  }
+  return "unknown";
+}
 
 // What came from one peer at this moment; its bytes are not yet decoded, and not yet to be believed.
 struct Received {
@@ -48,7 +59,7 @@ struct ExchangeCounts {
   std::uint64_t late = 0;        // of a moment that is over
   std::uint64_t early = 0;       // of a moment too far ahead to keep
   std::uint64_t repeated = 0;    // a second one from the same sender for the same moment; the first is kept
-  std::uint64_t unexpected = 0;  // from a client that is no neighbour at this moment
+  std::uint64_t unexpected = 0;  // from a client that is no neighbour at that moment
   std::uint64_t too_large = 0;   // above the limit
 
   friend bool operator==(const ExchangeCounts&, const ExchangeCounts&) = default;
@@ -75,6 +86,11 @@ class Exchange {
   // deadline. One entry per peer, sorted by sender. The exchange of this moment is over then: once per
   // moment.
   virtual std::vector<Received> receive(std::span<const ClientId> peers, Deadline deadline) = 0;
+
+  // Waits as well, and takes nothing: those of these peers of which nothing came yet and who are not gone, as
+  // soon as fewer are missing than at the call, or at the deadline. None: receive() would not wait. For who
+  // has reasons of its own to wait for one and not for another.
+  virtual std::vector<ClientId> wait(std::span<const ClientId> peers, Deadline deadline) = 0;
 
   virtual ExchangeCounts counts() const = 0;
 };

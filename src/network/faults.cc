@@ -10,12 +10,24 @@
 namespace dfrost {
 namespace {
 
-std::vector<bool> draw_active(std::size_t clients, std::size_t count, Seed seed, std::uint64_t round) {
-  if (count == 0 || count == clients) return std::vector<bool>(clients, true);
-  std::vector<bool> active(clients, false);
-  const auto order = RandomStream(seed, "participation", 0, round).permutation(clients);
-  for (std::size_t i = 0; i < count; ++i) active[order[i]] = true;
-  return active;
+// What becomes of planned links between clients of which some take part.
+RoundNetwork with_faults(const Graph& planned, std::vector<bool> active, const FaultOptions& options,
+                         Seed seed, std::uint64_t round) {
+  RoundNetwork network;
+  network.active = std::move(active);
+  std::vector<Edge> working;
+  working.reserve(planned.edges().size());
+  for (const Edge& link : planned.edges()) {
+    if (!network.active[link.first] || !network.active[link.second]) {
+      network.unused.push_back(link);
+    } else if (link_fails(link, options.link_failure, seed, round)) {
+      network.failed.push_back(link);
+    } else {
+      working.push_back(link);
+    }
+  }
+  network.graph = Graph(planned.clients(), std::move(working));
+  return network;
 }
 
 }  // namespace
@@ -59,31 +71,38 @@ Graph RoundNetwork::graph_of_active() const {
   return Graph(next, std::move(edges));
 }
 
+std::vector<bool> draw_active(const FaultOptions& faults, Seed seed, std::uint64_t round,
+                              const std::vector<bool>& present) {
+  const auto there = static_cast<std::size_t>(std::count(present.begin(), present.end(), true));
+  if (faults.active_clients == 0 || faults.active_clients >= there) return present;
+  std::vector<bool> active(present.size(), false);
+  std::size_t chosen = 0;
+  for (const std::size_t client : RandomStream(seed, "participation", 0, round).permutation(present.size())) {
+    if (chosen == faults.active_clients) break;
+    if (!present[client]) continue;
+    active[client] = true;
+    ++chosen;
+  }
+  return active;
+}
+
 RoundNetwork apply_faults(const Graph& planned, const FaultOptions& options, Seed seed, std::uint64_t round) {
   options.validate(planned.clients());
-  RoundNetwork network;
-  network.active = draw_active(planned.clients(), options.active_clients, seed, round);
-  std::vector<Edge> working;
-  working.reserve(planned.edges().size());
-  for (const Edge& link : planned.edges()) {
-    if (!network.active[link.first] || !network.active[link.second]) {
-      network.unused.push_back(link);
-    } else if (link_fails(link, options.link_failure, seed, round)) {
-      network.failed.push_back(link);
-    } else {
-      working.push_back(link);
-    }
-  }
-  network.graph = Graph(planned.clients(), std::move(working));
-  return network;
+  const std::vector<bool> everybody(planned.clients(), true);
+  return with_faults(planned, draw_active(options, seed, round, everybody), options, seed, round);
 }
 
 RoundNetwork draw_round(const Topology& topology, const FaultOptions& faults, std::uint64_t round) {
+  return draw_round(topology, faults, round, std::vector<bool>(topology.clients(), true));
+}
+
+RoundNetwork draw_round(const Topology& topology, const FaultOptions& faults, std::uint64_t round,
+                        const std::vector<bool>& present) {
   faults.validate(topology.clients());
-  if (faults.active_graph == ActiveGraph::all)
-    return apply_faults(topology.draw(round), faults, topology.seed(), round);
-  const auto active = draw_active(topology.clients(), faults.active_clients, topology.seed(), round);
-  return apply_faults(topology.draw_among(active, round), faults, topology.seed(), round);
+  auto active = draw_active(faults, topology.seed(), round, present);
+  const bool over_all = faults.active_graph == ActiveGraph::all;
+  const Graph planned = topology.draw_among(over_all ? present : active, round);
+  return with_faults(planned, std::move(active), faults, topology.seed(), round);
 }
 
 }  // namespace dfrost

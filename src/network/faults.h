@@ -54,5 +54,12 @@ RoundNetwork apply_faults(const Graph& planned, const FaultOptions& options, See
 
 // The round's graph with its faults.
 RoundNetwork draw_round(const Topology& topology, const FaultOptions& faults, std::uint64_t round);
+// The same among those clients that are in the federation at all in this round, which may be fewer than the
+// topology has places for; where all are, it is the same graph.
+RoundNetwork draw_round(const Topology& topology, const FaultOptions& faults, std::uint64_t round,
+                        const std::vector<bool>& present);
+// Without links, only who takes part.
+std::vector<bool> draw_active(const FaultOptions& faults, Seed seed, std::uint64_t round,
+                              const std::vector<bool>& present);
 
 }  // namespace dfrost

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -56,5 +57,8 @@ DegreeRange degree_range(const Graph& graph);
 // The number of connected parts; an isolated client is one.
 std::size_t count_components(const Graph& graph);
 inline bool is_connected(const Graph& graph) { return count_components(graph) <= 1; }
+
+// The graph of each round.
+using GraphOfRound = std::function<Graph(std::uint64_t round)>;
 
 }  // namespace dfrost

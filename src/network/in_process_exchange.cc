@@ -28,6 +28,10 @@ class InProcessNetwork::Endpoint final : public Exchange {
     return mailbox_.receive(peers, deadline);
   }
 
+  std::vector<ClientId> wait(std::span<const ClientId> peers, Deadline deadline) override {
+    return mailbox_.wait(peers, deadline);
+  }
+
   ExchangeCounts counts() const override {
     auto counts = mailbox_.counts();
     counts.sent_messages = sent_messages_;

@@ -13,6 +13,7 @@ std::string to_string(const RunId& run) {
 std::string_view to_string(LetterKind kind) {
   switch (kind) {
     case LetterKind::state: return "state";
+    case LetterKind::moments: return "moments";
   }
   return "unknown";
 }

@@ -32,9 +32,10 @@ std::string to_string(const RunId& run);  // 32 hexadecimal digits
 
 // What the tensors of a letter are; the numbers travel.
 enum class LetterKind : std::uint32_t {
-  state = 1,  // the sender's own, as it is at this moment
+  state = 1,    // the sender's own, as it is at this moment
+  moments = 2,  // of the inputs of heads, as far as they are mixed
 };
-std::string_view to_string(LetterKind kind);  // "state"; "unknown" for a number that is none of them
+std::string_view to_string(LetterKind kind);  // "state", "moments"; "unknown" for a number that is none of them
 
 struct Envelope {
   RunId run = {};

@@ -6,7 +6,8 @@
 
 namespace dfrost {
 
-Mailbox::Mailbox(std::size_t clients, MailboxOptions options) : options_(options), gone_(clients, false) {}
+Mailbox::Mailbox(std::size_t clients, MailboxOptions options)
+    : options_(std::move(options)), gone_(clients, false) {}
 
 void Mailbox::begin(Moment moment) {
   const std::lock_guard lock(mutex_);
@@ -27,12 +28,7 @@ std::vector<Received> Mailbox::receive(std::span<const ClientId> peers, Exchange
 
   std::unique_lock lock(mutex_);
   assert(!over_);
-  changed_.wait_until(lock, deadline, [&] {
-    const auto found = kept_.find(now_);
-    const Letters* letters = found == kept_.end() ? nullptr : &found->second;
-    return std::none_of(received.begin(), received.end(),
-                        [&](const Received& one) { return is_waiting_for(one.sender, letters); });
-  });
+  changed_.wait_until(lock, deadline, [&] { return missing_of(peers).empty(); });
   over_ = true;
   Letters letters = std::move(kept_[now_]);
   kept_.erase(now_);
@@ -41,16 +37,34 @@ std::vector<Received> Mailbox::receive(std::span<const ClientId> peers, Exchange
   return received;
 }
 
-void Mailbox::deliver(ClientId sender, Moment moment, SharedBytes message) {
+std::vector<ClientId> Mailbox::wait(std::span<const ClientId> peers, Exchange::Deadline deadline) {
+  std::unique_lock lock(mutex_);
+  auto missing = missing_of(peers);
+  const std::size_t at_first = missing.size();
+  changed_.wait_until(lock, deadline, [&] {
+    missing = missing_of(peers);
+    return missing.empty() || missing.size() < at_first;
+  });
+  return missing;
+}
+
+Delivery Mailbox::deliver(ClientId sender, Moment moment, SharedBytes message) {
   assert(message != nullptr);
   if (message->size() > options_.message_limit_bytes) message = nullptr;
   const std::lock_guard lock(mutex_);
-  keep(sender, moment, std::move(message));
+  return keep(sender, moment, std::move(message));
 }
 
 void Mailbox::refuse(ClientId sender, Moment moment) {
   const std::lock_guard lock(mutex_);
   keep(sender, moment, nullptr);
+}
+
+Delivery Mailbox::announce(ClientId sender, Moment moment) {
+  const std::lock_guard lock(mutex_);
+  const Delivery delivery = judge(sender, moment);
+  count(delivery);
+  return delivery;
 }
 
 void Mailbox::mark_gone(ClientId peer) {
@@ -71,20 +85,36 @@ ExchangeCounts Mailbox::counts() const {
   return counts_;
 }
 
+Delivery Mailbox::judge(ClientId sender, Moment moment) const {
+  if (sender >= gone_.size()) return Delivery::unexpected;
+  if (moment < now_ || (moment == now_ && over_)) return Delivery::late;
+  if (moment.round - now_.round > options_.rounds_ahead || moment.phase >= options_.phases_per_round)
+    return Delivery::early;
+  if (options_.admits && !options_.admits(sender, moment)) return Delivery::unexpected;
+  const auto letters = kept_.find(moment);
+  return letters != kept_.end() && letters->second.contains(sender) ? Delivery::repeated : Delivery::kept;
+}
+
 // That a refused message came is kept too: its sender need not be waited for, and can be named.
-void Mailbox::keep(ClientId sender, Moment moment, SharedBytes message) {
-  if (sender >= gone_.size()) {
-    ++counts_.unexpected;
-  } else if (moment < now_ || (moment == now_ && over_)) {
-    ++counts_.late;
-  } else if (moment.round - now_.round > options_.rounds_ahead || moment.phase >= options_.phases_per_round) {
-    ++counts_.early;
-  } else if (const auto [place, is_first] = kept_[moment].try_emplace(sender, std::move(message));
-             !is_first) {
-    ++counts_.repeated;
-  } else {
-    if (place->second == nullptr) ++counts_.too_large;
+Delivery Mailbox::keep(ClientId sender, Moment moment, SharedBytes message) {
+  Delivery delivery = judge(sender, moment);
+  if (delivery == Delivery::kept) {
+    if (message == nullptr) delivery = Delivery::too_large;
+    kept_[moment].emplace(sender, std::move(message));
     changed_.notify_one();  // nobody but the owner waits
+  }
+  count(delivery);
+  return delivery;
+}
+
+void Mailbox::count(Delivery delivery) {
+  switch (delivery) {
+    case Delivery::kept: break;  // counted when it is received or dropped
+    case Delivery::late: ++counts_.late; break;
+    case Delivery::early: ++counts_.early; break;
+    case Delivery::repeated: ++counts_.repeated; break;
+    case Delivery::unexpected: ++counts_.unexpected; break;
+    case Delivery::too_large: ++counts_.too_large; break;
   }
 }
 
@@ -110,6 +140,15 @@ void Mailbox::take(Letters& letters, Received& received) {
 void Mailbox::drop(const Letters& letters) {
   counts_.unexpected += static_cast<std::uint64_t>(std::count_if(
       letters.begin(), letters.end(), [](const auto& letter) { return letter.second != nullptr; }));
+}
+
+std::vector<ClientId> Mailbox::missing_of(std::span<const ClientId> peers) const {
+  const auto found = kept_.find(now_);
+  const Letters* letters = found == kept_.end() ? nullptr : &found->second;
+  std::vector<ClientId> missing;
+  for (const ClientId peer : peers)
+    if (is_waiting_for(peer, letters)) missing.push_back(peer);
+  return missing;
 }
 
 bool Mailbox::is_waiting_for(ClientId peer, const Letters* letters) const {

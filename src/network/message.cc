@@ -106,14 +106,23 @@ std::optional<Refusal> check_envelope(const Header& header, const Envelope& expe
   return std::nullopt;
 }
 
-bool fits(const Shape& shape, const Shape& pattern) {
-  return std::equal(
-      shape.begin(), shape.end(), pattern.begin(), pattern.end(),
-      [](std::size_t size, std::size_t wanted) { return wanted == 0 ? size > 0 : size == wanted; });
+bool fits(const Shape& shape, const TensorPattern& pattern) {
+  return std::equal(shape.begin(), shape.end(), pattern.shape.begin(), pattern.shape.end(),
+                    [&](std::size_t size, std::size_t wanted) {
+                      if (wanted != 0) return size == wanted;
+                      return size > 0 && (pattern.most == 0 || size <= pattern.most);
+                    });
+}
+
+// What an open size may be, for people.
+std::string open_size_text(const TensorPattern& pattern) {
+  if (std::ranges::count(pattern.shape, 0u) == 0) return "";
+  return pattern.most == 0 ? " (0: any)" : fmt::format(" (0: at most {})", pattern.most);
 }
 
 std::optional<Refusal> check_tensors(const Safetensors& content, const ExpectedMessage& expected) {
-  for (const auto& [name, shape] : expected.tensors) {
+  for (const auto& pattern : expected.tensors) {
+    const std::string& name = pattern.name;
     const auto found = content.tensors.find(name);
     if (found == content.tensors.end()) {
       return refuse(RefusalReason::tensors, "tensor {} is missing", quote_name(name));
@@ -123,10 +132,9 @@ std::optional<Refusal> check_tensors(const Safetensors& content, const ExpectedM
       return refuse(RefusalReason::tensors, "tensor {} holds {} values, expected F32", quote_name(name),
                     to_string(tensor.type));
     }
-    if (!fits(tensor.shape, shape)) {
+    if (!fits(tensor.shape, pattern)) {
       return refuse(RefusalReason::shape, "tensor {} has shape {}, expected {}{}", quote_name(name),
-                    to_string(tensor.shape), to_string(shape),
-                    std::count(shape.begin(), shape.end(), 0u) > 0 ? " (0: any)" : "");
+                    to_string(tensor.shape), to_string(pattern.shape), open_size_text(pattern));
     }
   }
   if (content.tensors.size() > expected.tensors.size()) {
@@ -136,24 +144,58 @@ std::optional<Refusal> check_tensors(const Safetensors& content, const ExpectedM
   return std::nullopt;
 }
 
-std::variant<Message, Refusal> read_tensors(const Envelope& envelope, const Safetensors& content) {
-  Message message{.envelope = envelope, .tensors = {}};
-  for (const auto& [name, view] : content.tensors) {
-    auto values = read_floats(view, name);
-    if (!all_finite(values)) {
-      const auto bad = std::find_if(values.begin(), values.end(), [](float x) { return !std::isfinite(x); });
-      return refuse(RefusalReason::not_finite, "value {} of tensor {} is {}", bad - values.begin(),
-                    quote_name(name), *bad);
-    }
-    message.tensors.emplace(name, ReceivedTensor{view.shape, std::move(values)});
+std::optional<Refusal> check_values(const TensorPattern& pattern, std::span<const float> values) {
+  if (!all_finite(values)) {
+    const auto bad = std::ranges::find_if_not(values, [](float x) { return std::isfinite(x); });
+    return refuse(RefusalReason::not_finite, "value {} of tensor {} is {}", bad - values.begin(),
+                  quote_name(pattern.name), *bad);
+  }
+  const auto bad = std::ranges::find_if(
+      values, [&](float x) { return x < pattern.least_value || x > pattern.largest_value; });
+  if (bad == values.end()) return std::nullopt;
+  return refuse(RefusalReason::magnitude, "value {} of tensor {} is {}, expected {} to {}",
+                bad - values.begin(), quote_name(pattern.name), *bad, pattern.least_value,
+                pattern.largest_value);
+}
+
+// The tensors are those expected, and no others.
+std::variant<Message, Refusal> read_tensors(const ExpectedMessage& expected, const Safetensors& content) {
+  Message message{.envelope = expected.envelope, .tensors = {}};
+  for (const auto& pattern : expected.tensors) {
+    const TensorView& view = content.tensors.find(pattern.name)->second;
+    auto values = read_floats(view, pattern.name);
+    if (auto refusal = check_values(pattern, values)) return std::move(*refusal);
+    message.tensors.emplace(pattern.name, ReceivedTensor{view.shape, std::move(values)});
   }
   return message;
 }
 
 }  // namespace
 
+bool may_be_sent(std::span<const float> values) {
+  return all_finite(values) &&
+         std::ranges::none_of(values, [](float x) { return std::abs(x) > kLargestValue; });
+}
+
+std::optional<std::size_t> longest_message_bytes(std::span<const TensorPattern> tensors) {
+  // What surrounds a tensor's name and sizes in the JSON header, escapes of the name and all.
+  constexpr std::size_t kAround = 1024, kEscaped = 6;
+  std::size_t bytes = kMessageHeaderBytes + kAround;
+  for (const auto& pattern : tensors) {
+    Shape shape = pattern.shape;
+    std::ranges::replace(shape, std::size_t{0}, pattern.most);
+    const auto values = element_count(shape);
+    std::size_t size = 0;
+    if (!values || *values == 0 || __builtin_mul_overflow(*values, sizeof(float), &size) ||
+        __builtin_add_overflow(bytes, size + kAround + kEscaped * pattern.name.size(), &bytes))
+      return std::nullopt;
+  }
+  return bytes;
+}
+
 std::string_view to_string(RefusalReason reason) {
   switch (reason) {
+    case RefusalReason::too_large: return "too_large";
     case RefusalReason::truncated: return "truncated";
     case RefusalReason::magic: return "magic";
     case RefusalReason::version: return "version";
@@ -167,6 +209,7 @@ std::string_view to_string(RefusalReason reason) {
     case RefusalReason::tensors: return "tensors";
     case RefusalReason::shape: return "shape";
     case RefusalReason::not_finite: return "not_finite";
+    case RefusalReason::magnitude: return "magnitude";
   }
   return "unknown";
 }
@@ -195,6 +238,10 @@ std::variant<Message, Refusal> decode_message(std::span<const std::byte> bytes,
     std::memcpy(&header.opening, bytes.data(), sizeof(Opening));
     if (auto refusal = check_opening(header.opening)) return std::move(*refusal);
   }
+  if (const auto longest = longest_message_bytes(expected.tensors); longest && bytes.size() > *longest) {
+    return refuse(RefusalReason::too_large, "it is {} bytes long, expected at most {}", bytes.size(),
+                  *longest);
+  }
   if (bytes.size() < sizeof(header)) {
     return refuse(RefusalReason::truncated, "it is {} bytes long, too short for a header", bytes.size());
   }
@@ -209,7 +256,7 @@ std::variant<Message, Refusal> decode_message(std::span<const std::byte> bytes,
     return Refusal{RefusalReason::payload, error.what()};
   }
   if (auto refusal = check_tensors(content, expected)) return std::move(*refusal);
-  return read_tensors(expected.envelope, content);  // which is what the header says
+  return read_tensors(expected, content);  // the envelope is what the header says
 }
 
 }  // namespace dfrost

@@ -95,7 +95,9 @@ Partition draw_domain(const Domain& domain, std::span<const int> labels, const P
         ErrorCode::failed_precondition,
         fmt::format("{} has {} training pictures; {} clients with at least {} each need {}", domain.name,
                     labels.size(), options.clients_per_domain, options.min_per_client, needed),
-        "use more pictures, fewer clients or a smaller partition.min_per_client")
+        fmt::format(
+            "for a small trial set partition.min_per_client = {}, or use more pictures or fewer clients",
+            std::max<std::size_t>(1, labels.size() / options.clients_per_domain / 4)))
         .at("partition.min_per_client");
   }
   std::size_t best = 0;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/content_hash.h"
+#include "base/json.h"
 #include "base/version.h"
 #include "dfrost/error.h"
 #include "kernels/cpu.h"
@@ -91,7 +92,7 @@ std::string test_fingerprint(const Corpus& corpus, const Domain& domain) {
 }
 
 void continue_about(std::string_view before, std::size_t after_round, Json& about) {
-  const Json old = Json::parse(before, nullptr, false);
+  const Json old = parse_own_json(before);
   // Where it is damaged, this start is all that is known.
   const auto kept = [&](const char* name, const Json& otherwise) {
     return old.is_object() ? old.value(name, otherwise) : otherwise;
@@ -104,7 +105,7 @@ void continue_about(std::string_view before, std::size_t after_round, Json& abou
 }
 
 void require_same_test_pictures(std::string_view about, const Corpus& corpus) {
-  const Json known = Json::parse(about, nullptr, false);
+  const Json known = parse_own_json(about);
   if (!known.is_object() || !known.contains("domains")) return;
   for (const auto& then : known["domains"]) {
     if (!then.is_object() || !then.contains("name") || !then.contains("test_fingerprint")) continue;

@@ -1,11 +1,14 @@
 #include "records/event_file.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <optional>
+#include <set>
 
 #include "base/file.h"
 #include "base/stopwatch.h"
@@ -91,6 +94,12 @@ std::string framed(const std::string& data) {
   return record;
 }
 
+std::string round_event(std::size_t round, const Scalars& scalars, double seconds) {
+  std::string message = event(seconds, round);
+  put_bytes(message, 5, summary(scalars));
+  return framed(message);
+}
+
 // The step of an event that this file wrote: it stands behind the time.
 std::optional<std::uint64_t> step_of(std::string_view message) {
   constexpr std::size_t kStep = 1 + sizeof(double) + 1;
@@ -104,27 +113,40 @@ std::optional<std::uint64_t> step_of(std::string_view message) {
   return std::nullopt;
 }
 
-// The whole events at the front, of rounds up to `rounds`.
+// The whole events at the front, of rounds up to `done`.
 struct GoodPrefix {
   std::size_t bytes = 0;
-  std::size_t events = 0;  // of rounds: without the one that opens the file
+  std::set<std::uint64_t> steps = {};  // 0 is that of the event that opens the file
+  bool damaged = false;                // by more than that the file ends within an event
 };
-GoodPrefix good_prefix(const std::string& file, std::size_t rounds) {
+GoodPrefix good_prefix(const std::string& file, std::size_t done) {
   constexpr std::size_t kHead = 12, kTail = 4;
   GoodPrefix good;
   while (file.size() - good.bytes >= kHead + kTail) {
     std::uint64_t length = 0;
     std::uint32_t crc = 0;
-    std::memcpy(&length, file.data() + good.bytes, sizeof length);
+    const std::string head = file.substr(good.bytes, sizeof length);
+    std::memcpy(&length, head.data(), sizeof length);
+    std::memcpy(&crc, file.data() + good.bytes + sizeof length, sizeof crc);
+    if ((good.damaged = crc != masked_crc(bytes_of(head)))) break;
     if (length > file.size() - good.bytes - kHead - kTail) break;
     const std::string data = file.substr(good.bytes + kHead, length);
     std::memcpy(&crc, file.data() + good.bytes + kHead + length, sizeof crc);
     const auto step = step_of(data);
-    if (crc != masked_crc(bytes_of(data)) || !step || *step > rounds) break;
-    good.events += good.bytes > 0 ? 1 : 0;
+    if ((good.damaged = crc != masked_crc(bytes_of(data)) || !step)) break;
+    if (*step > done) break;
+    good.steps.insert(*step);
     good.bytes += kHead + length + kTail;
   }
   return good;
+}
+
+// The first name of its kind that is free: what was set aside before stays.
+fs::path set_aside_name(const fs::path& path) {
+  fs::path name = path.string() + kSetAside;
+  for (int number = 2; fs::exists(name); ++number)
+    name = fmt::format("{}{}.{}", path.string(), kSetAside, number);
+  return name;
 }
 
 }  // namespace
@@ -157,31 +179,33 @@ Scalars scalars_of(const nlohmann::ordered_json& record) {
   return scalars;
 }
 
-EventFile::EventFile(fs::path path, std::span<const nlohmann::ordered_json> records)
+EventFile::EventFile(fs::path path, std::span<const nlohmann::ordered_json> records, std::size_t done)
     : path_(std::move(path)) {
   if (path_.has_parent_path()) fs::create_directories(path_.parent_path());
+  const auto round_of = [](const auto& record) { return record.at("round").template get<std::size_t>(); };
   const bool exists = fs::exists(path_);
   if (exists) {
-    const std::size_t rounds = records.empty() ? 0 : records.back().at("round").get<std::size_t>();
-    const auto good = good_prefix(read_text_file(path_, std::size_t{1} << 30), rounds);
-    if (good.bytes > 0 && good.events >= records.size()) {
-      fs::resize_file(path_, good.bytes);
+    const auto text = read_text_file(path_, std::size_t{1} << 30);
+    const auto good = good_prefix(text, done);
+    const bool has_all = std::ranges::all_of(
+        records, [&](const auto& record) { return good.steps.contains(round_of(record)); });
+    if (good.bytes > 0 && has_all && !good.damaged) {
+      if (good.bytes != text.size()) cut_file(path_, good.bytes);
       return;
     }
-    fs::rename(path_, path_.string() + kSetAside);
+    rename_file(path_, set_aside_name(path_));
   }
   made_anew_ = exists || !records.empty();
   std::string first = event(0, 0);
   put_bytes(first, 3, "brain.Event:2");
-  append_to_file(path_, framed(first));
+  std::string all = framed(first);
   for (const auto& record : records)
-    add(record.at("round").get<std::size_t>(), scalars_of(record), seconds_since_1970());
+    all += round_event(round_of(record), scalars_of(record), seconds_since_1970());
+  write_file_atomically(path_, all);
 }
 
 void EventFile::add(std::size_t round, const Scalars& scalars, double seconds) {
-  std::string message = event(seconds, round);
-  put_bytes(message, 5, summary(scalars));
-  append_to_file(path_, framed(message));
+  append_to_file(path_, round_event(round, scalars, seconds));
 }
 
 }  // namespace dfrost

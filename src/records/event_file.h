@@ -22,10 +22,10 @@ Scalars scalars_of(const nlohmann::ordered_json& record);     // a line of metri
 
 class EventFile {
  public:
-  // Goes on in a file that is there, after the events of the rounds that `records` are of: what followed
-  // them, or was cut short by a crash, goes. Where an event of them is missing or damaged, the file is set
-  // aside (kSetAside) and made anew from the records.
-  EventFile(std::filesystem::path path, std::span<const nlohmann::ordered_json> records);
+  // Goes on in a file that is there, after the events of rounds up to `done`: those of later rounds, and one
+  // that a crash cut short, go. Where an event is damaged, or there is none of a round that `records` are of,
+  // the file is set aside (kSetAside) and made anew from the records.
+  EventFile(std::filesystem::path path, std::span<const nlohmann::ordered_json> records, std::size_t done);
   bool made_anew() const { return made_anew_; }
 
   // On disk when it returns. `seconds`: since 1970.

@@ -42,12 +42,18 @@ struct RoundGraph {
   std::vector<ClientId> absent;
 };
 
+// How many pictures stand behind the rows of heads (merge.head = "class-mass").
+struct ClassMassRecord {
+  double spread = 0;  // over clients: 1/M where one has all of a class's mass, 1 where all have as much
+  std::vector<double> total;  // of each class, over all clients
+};
+
 struct RoundRecord {
   std::size_t round = 0;  // from 1
   // Mean over the clients that trained and did not diverge, of their last epoch; NaN where none did.
   double train_loss = std::numeric_limits<double>::quiet_NaN();
   std::size_t images = 0;                      // seen by all clients in training
-  std::size_t diverged_clients = 0;            // whose update was not finite: they keep the state they had
+  std::size_t diverged_clients = 0;            // whose update was not finite: they go back
   std::optional<EvaluationRecord> evaluation;  // in rounds that evaluate
   double consensus_error = 0;                  // (1/M) Σ W₂²(μ_u, μ_avg)
   double consensus_error_total = 0;            // Σ, as the paper plots
@@ -67,6 +73,7 @@ struct RoundRecord {
   std::size_t refused_messages = 0;
   std::size_t missing_messages = 0;
   std::optional<TheoryRecord> theory;
+  std::optional<ClassMassRecord> class_mass;
   std::vector<MergeView> merge_views;  // of chosen clients, in rounds that evaluate; lines of merges.jsonl
   StageSeconds seconds;
 };
@@ -99,6 +106,11 @@ std::optional<double> theory(const RoundRecord& record) {
   return static_cast<double>((*record.theory).*field);
 }
 
+inline std::optional<double> mass_spread(const RoundRecord& record) {
+  if (!record.class_mass) return std::nullopt;
+  return record.class_mass->spread;
+}
+
 }  // namespace figure_of
 
 // In the order of metrics.jsonl.
@@ -113,10 +125,11 @@ inline constexpr Figure kFigures[] = {
            "Seen in training by all clients, each once per epoch, or as far as train.max_steps lets them "
            "come.")
         .in_summary(Summary::total),
-    figure(
-        "diverged_clients", "Diverged clients", "clients", Form::whole, Better::lower,
-        figure_of::round<&RoundRecord::diverged_clients>,
-        "Clients whose update was not finite; they kept the state they had, that of a kept optimizer too."),
+    figure("diverged_clients", "Diverged clients", "clients", Form::whole, Better::lower,
+           figure_of::round<&RoundRecord::diverged_clients>,
+           "Clients whose update was not finite, or larger than a message may be; they went back to the "
+           "state of "
+           "before their last merge, and to that of a kept optimizer."),
     figure("consensus_error", "Consensus error", "W₂²", Form::significant, Better::lower,
            figure_of::round<&RoundRecord::consensus_error>,
            "W₂² of the clients' prompts to the network's barycenter, mean. Falling: they come to agree.")
@@ -281,6 +294,14 @@ inline constexpr Figure kFigures[] = {
            "The smallest step of a merge over what the theorem allows, the largest of the round; below 1 "
            "where it holds.")
         .in_events("theory/largest_ratio"),
+    figure(
+        "class_mass.spread", "Spread of class mass", "share", Form::share, Better::neither,
+        figure_of::mass_spread,
+        "How evenly the clients have mass of a class, mean over classes, with merge.head = class-mass: 100 "
+        "% where all have as much, one client's share where one has all.")
+        .in_events("merge/class_mass_spread")
+        .in_summary(Summary::last)
+        .drawn(Chart::zero_to_one),
 };
 
 // A figure for people, in a format such as "{:.4f}"; "-" where there is none (NaN).

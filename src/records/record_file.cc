@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "dfrost/error.h"
 
 namespace dfrost {
@@ -37,7 +38,8 @@ std::optional<std::size_t> round_at_the_beginning(std::string_view line) {
 
 // `use` gets each line, and whether it has its end.
 void for_each_line(const fs::path& path, const std::function<void(const std::string&, bool)>& use) {
-  std::ifstream lines(path, std::ios::binary);
+  std::ifstream lines;
+  if (fs::is_regular_file(path)) lines.open(path, std::ios::binary);  // a pipe would keep us waiting
   for (std::string line; std::getline(lines, line);) use(line, !lines.eof());
   // What cannot be read must not be taken for empty, and cut.
   if (!lines.is_open() || lines.bad())
@@ -54,7 +56,7 @@ KeptRecords keep_rounds_until(const fs::path& path, std::size_t rounds) {
   }
   std::string good, damaged;
   for_each_line(path, [&](const std::string& line, bool whole) {
-    auto json = Json::parse(line, nullptr, false);
+    auto json = parse_own_json(line);
     const auto round = round_of(json);
     if (round && whole) {
       if (*round > rounds) return;
@@ -78,7 +80,7 @@ std::vector<Json> read_records(const fs::path& path) {
   std::vector<Json> records;
   if (!fs::exists(path)) return records;
   for_each_line(path, [&](const std::string& line, bool) {
-    auto json = Json::parse(line, nullptr, false);
+    auto json = parse_own_json(line);
     if (round_of(json)) records.push_back(std::move(json));
   });
   return records;

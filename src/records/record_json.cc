@@ -34,6 +34,12 @@ double rounded(double value) {
   return std::isfinite(scale) ? std::round(value * scale) / scale : 0;
 }
 
+Json rounded(const std::vector<double>& values) {
+  Json json = Json::array();
+  for (const double value : values) json.push_back(rounded(value));
+  return json;
+}
+
 Json to_json(const std::vector<PlanePoint>& points) {
   Json json = Json::array();
   for (const auto& point : points) json.push_back({rounded(point[0]), rounded(point[1])});
@@ -62,6 +68,8 @@ void add_lists_after(std::string_view figure, const RoundRecord& r, Json& json) 
     if (r.graph) json["graph"] = to_json(*r.graph);
     if (r.evaluation) json["evaluation"]["clients"] = r.evaluation->clients;
   }
+  if (figure == "class_mass.spread" && r.class_mass)
+    json["class_mass"]["total"] = rounded(r.class_mass->total);
   if (!r.evaluation) return;
   if (figure == "evaluation.loss") json["evaluation"]["domains"] = to_json(r.evaluation->domains);
   if (figure == "evaluation.network_loss")

@@ -17,7 +17,7 @@ struct RoundWarning {
   std::string_view many;  // the same of several; stands for the kind
   std::string_view hint;  // may be empty
 
-  std::string text() const;  // "2 clients diverged and kept the state they had"
+  std::string text() const;  // "2 clients diverged and went back to a state that was sound"
 };
 
 std::vector<RoundWarning> warnings_of(const RoundRecord& record);

@@ -61,7 +61,8 @@ Round round_of(const nlohmann::json& json, const fs::path& file) {
 
 std::vector<Round> read_rounds(const fs::path& file) {
   std::vector<Round> rounds;
-  std::ifstream lines(file, std::ios::binary);
+  std::ifstream lines;
+  if (fs::is_regular_file(file)) lines.open(file, std::ios::binary);  // a pipe would keep us waiting
   // A last line without its end is being written, or was cut short: getline() then meets the end of the file.
   for (std::string line; std::getline(lines, line) && !lines.eof();) {
     rounds.push_back(round_of(parse_json(line, file.string()), file));
@@ -116,11 +117,13 @@ LoadedRun load_run(const fs::path& folder) {
   LoadedRun run{.folder = folder, .config = Config::load(folder / "config.toml")};
   if (fs::exists(folder / "metrics.jsonl")) run.rounds = read_rounds(folder / "metrics.jsonl");
   if (fs::exists(folder / "summary.json")) run.summary = read_summary(folder);
-  if (fs::path adapters = folder / "adapter"; fs::exists(adapters / kNetworkAdapter)) {
-    run.network_adapter = adapters / kNetworkAdapter;
+  if (fs::path adapters = folder / "adapter"; fs::is_directory(adapters)) {
+    // A site of a federation has its own adapter alone.
+    if (fs::exists(adapters / kNetworkAdapter)) run.network_adapter = adapters / kNetworkAdapter;
     run.client_adapters = client_adapter_files(adapters);
     // A run that was prolonged still has the adapters of its first end.
-    run.finished = run.summary && run.summary->rounds >= ConfigAccess::resolved(run.config).run.rounds;
+    run.finished = !run.client_adapters.empty() && run.summary &&
+                   run.summary->rounds >= ConfigAccess::resolved(run.config).run.rounds;
   }
   return run;
 }

@@ -6,6 +6,8 @@
 #include <span>
 
 #include "base/content_hash.h"
+#include "base/file.h"
+#include "base/json.h"
 #include "base/safetensors.h"
 #include "dfrost/error.h"
 #include "records/record_json.h"
@@ -21,6 +23,11 @@ constexpr std::size_t kKept = 2;
 // Each client's steps, as the metadata has them; empty where optimizers keep nothing.
 std::string steps_text(const SavedNodes& nodes) {
   return nodes.optimizer_steps.empty() ? "" : nlohmann::json(nodes.optimizer_steps).dump();
+}
+
+// The same of those with prompts at rest; empty where there were none.
+std::string rests_text(const SavedNodes& nodes) {
+  return nodes.optimizer_rests.empty() ? "" : nlohmann::json(nodes.optimizer_rests).dump();
 }
 
 Json tensors_json(const std::vector<SavedTensor>& tensors) {
@@ -46,7 +53,7 @@ std::vector<SavedTensor> tensors_from(const Json& list) {
 
 std::vector<SavedLayout> layouts_from(const std::string& text) {
   std::vector<SavedLayout> layouts;
-  for (const auto& one : Json::parse(text))
+  for (const auto& one : parse_own_json(text))
     layouts.push_back(
         {one.at("nodes").get<std::size_t>(), tensors_from(one.at("state")), tensors_from(one.at("memory"))});
   return layouts;
@@ -65,6 +72,7 @@ std::string checksum_of(const Savepoint& savepoint, const std::string& totals) {
     hash.add(std::span(nodes.optimizer_values));
     hash.add(std::span(steps));
   }
+  if (const std::string rests = rests_text(nodes); !rests.empty()) hash.add(std::span(rests));
   return hash.hex();
 }
 
@@ -107,13 +115,15 @@ Savepoint read_savepoint(const fs::path& path) {
   savepoint.fingerprint = text("fingerprint");
   savepoint.nodes.values = read_floats(file.content().at("values"), "values");
   try {
-    savepoint.totals = totals_from_json(nlohmann::ordered_json::parse(text("totals")));
+    savepoint.totals = totals_from_json(parse_own_json(text("totals")));
     savepoint.nodes.layouts = layouts_from(text("layouts"));
     if (file.content().contains("memory"))
       savepoint.nodes.memory = read_floats(file.content().at("memory"), "memory");
     if (file.content().contains("optimizer")) {
       savepoint.nodes.optimizer_values = read_floats(file.content().at("optimizer"), "optimizer");
-      nlohmann::json::parse(text("optimizer_steps")).get_to(savepoint.nodes.optimizer_steps);
+      parse_own_json(text("optimizer_steps")).get_to(savepoint.nodes.optimizer_steps);
+      if (file.content().metadata.contains("optimizer_rests"))
+        parse_own_json(text("optimizer_rests")).get_to(savepoint.nodes.optimizer_rests);
     }
   } catch (const nlohmann::json::exception&) {
     throw Error(ErrorCode::data_loss, "the checkpoint's totals, layouts or steps cannot be read")
@@ -142,11 +152,15 @@ void write_savepoint(const fs::path& folder, const Savepoint& savepoint) {
   if (std::string steps = steps_text(nodes); !steps.empty()) {
     tensors.push_back({"optimizer", {nodes.optimizer_values.size()}, nodes.optimizer_values});
     metadata.emplace("optimizer_steps", std::move(steps));
+    if (std::string rests = rests_text(nodes); !rests.empty())
+      metadata.emplace("optimizer_rests", std::move(rests));
   }
   write_safetensors(folder / fmt::format("round-{:06}.safetensors", savepoint.round), tensors, metadata);
   const auto files = savepoints_in(folder);
-  std::error_code ignored;
-  for (std::size_t i = kKept; i < files.size(); ++i) fs::remove(files[i], ignored);
+  try {
+    for (std::size_t i = kKept; i < files.size(); ++i) remove_file(files[i]);
+  } catch (const Error&) {  // one too many does no harm
+  }
 }
 
 FoundSavepoint newest_savepoint(const fs::path& folder) {

@@ -40,6 +40,7 @@ struct SavedNodes {
   std::vector<float> memory = {};  // of all memories
   // What optimizers keep from round to round (train.optimizer_state); empty where they start fresh.
   std::vector<std::uint64_t> optimizer_steps = {};  // of each node
+  std::vector<std::uint64_t> optimizer_rests = {};  // of these, with prompts at rest; empty: none of any node
   std::vector<float> optimizer_values = {};  // of each node that has taken any: its first, then its second
 
   bool operator==(const SavedNodes&) const = default;

@@ -46,6 +46,7 @@ Json run_json(const RunRecords& run, std::size_t merge_bytes) {
           {"problems", run.problems},
           {"summary", run.summary},
           {"about", run.about},
+          {"peer", run.peer},
           {"rounds", run.rounds},
           {"planned_rounds", run.planned_rounds ? Json(*run.planned_rounds) : Json()},
           {"merges", thinned_merges(run.merges, merge_bytes)},

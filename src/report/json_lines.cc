@@ -7,10 +7,13 @@
 #include <array>
 #include <span>
 
+#include "base/json.h"
+
 namespace dfrost {
 namespace {
 
-constexpr int kDeepest = 32;  // records nest five deep
+// A round of a thousand clients takes a megabyte.
+constexpr std::size_t kLongestLine = std::size_t{64} << 20;
 
 // Does not follow a link out of the folder, nor wait for whoever fills a pipe.
 class OpenFile {
@@ -37,20 +40,25 @@ class OpenFile {
 }  // namespace
 
 std::optional<Json> parse_record(std::string_view text) {
-  bool too_deep = false;
-  const auto watch_depth = [&](int depth, Json::parse_event_t, const Json&) {
-    too_deep = too_deep || depth > kDeepest;
-    return !too_deep;
-  };
-  auto json = Json::parse(text.begin(), text.end(), watch_depth, false);
-  if (too_deep || !json.is_object()) return std::nullopt;
+  auto json = parse_own_json(text);
+  if (!json.is_object()) return std::nullopt;
   return json;
 }
 
 void JsonLines::start_over() {
   offset_ = 0;
   half_line_.clear();
+  too_long_ = false;
   lines_read_ = 0;
+}
+
+void JsonLines::add_to_line(std::string_view text) {
+  too_long_ = too_long_ || half_line_.size() + text.size() > kLongestLine;
+  if (too_long_) {
+    half_line_ = "…";  // no record, and too long to keep until its end
+  } else {
+    half_line_ += text;
+  }
 }
 
 JsonLines::News JsonLines::poll() {
@@ -76,16 +84,17 @@ JsonLines::News JsonLines::poll() {
     std::string_view rest(buffer.data(), static_cast<std::size_t>(count));
     for (std::size_t end = 0; (end = rest.find('\n')) != std::string_view::npos;
          rest.remove_prefix(end + 1)) {
-      half_line_ += rest.substr(0, end);
+      add_to_line(rest.substr(0, end));
       ++lines_read_;
-      if (auto record = parse_record(half_line_)) {
+      if (auto record = too_long_ ? std::nullopt : parse_record(half_line_)) {
         news.lines.push_back(std::move(*record));
       } else {
         news.unreadable.push_back(lines_read_);
       }
       half_line_.clear();
+      too_long_ = false;
     }
-    half_line_ += rest;
+    add_to_line(rest);
   }
   return news;
 }

@@ -1,6 +1,6 @@
 // A file of JSON objects, one per line, read as it grows: each poll gives the complete lines that came since
 // the last one. A file that was replaced, cut or deleted is started over. Never throws because of what the
-// file holds.
+// file holds, and holds no line of more than 64 MB.
 #pragma once
 
 #include <sys/types.h>
@@ -38,12 +38,14 @@ class JsonLines {
 
  private:
   void start_over();
+  void add_to_line(std::string_view text);
 
   std::filesystem::path path_;
   dev_t device_ = 0;
   ino_t inode_ = 0;
   std::uint64_t offset_ = 0;  // of what is read; the half line is kept
   std::string half_line_;
+  bool too_long_ = false;  // the line under way: none of it is kept
   std::size_t lines_read_ = 0;
 };
 

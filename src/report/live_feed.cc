@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "report/document.h"
 #include "report/groups.h"
 
@@ -23,12 +25,13 @@ Json addition(const RunRecords& run, const RunReader::Changes& changes) {
             {"rounds", last(run.rounds, changes.rounds)},
             {"merges", last(run.merges, changes.merges)},
             {"summary", run.summary},
+            {"peer", run.peer},
             {"groups", groups}}}};
 }
 
 }  // namespace
 
-LiveFeed::LiveFeed(const std::filesystem::path& folder) : reader_(folder) { reader_.poll(); }
+LiveFeed::LiveFeed(const std::filesystem::path& folder) : reader_(run_folder_of(folder)) { reader_.poll(); }
 
 Json LiveFeed::whole() const {
   RunRecords run = reader_.records();
@@ -46,13 +49,17 @@ std::shared_ptr<const std::string> LiveFeed::replacement() {
 void LiveFeed::poll() {
   const std::lock_guard lock(mutex_);
   const auto changes = reader_.poll();
-  if (!changes.any()) return;
+  if (!changes.any() && !behind_) return;
+  const bool all = std::exchange(behind_, true) || changes.replaced;
   replacement_.reset();
-  events_.push_back(changes.replaced ? replacement()
-                                     : std::make_shared<const std::string>(
-                                           script_safe(addition(reader_.records(), changes))));
+  page_.reset();
+  document_.reset();
+  events_.push_back(
+      all ? replacement()
+          : std::make_shared<const std::string>(script_safe(addition(reader_.records(), changes))));
   if (events_.size() > kEventsKept) events_.pop_front();
   ++end_;
+  behind_ = false;
   news_.notify_all();
 }
 
@@ -71,14 +78,16 @@ LiveFeed::Event LiveFeed::wait(std::uint64_t next, std::chrono::milliseconds tim
   return {events_[events_.size() - static_cast<std::size_t>(end_ - next)], next + 1, false};
 }
 
-std::string LiveFeed::page() {
+std::shared_ptr<const std::string> LiveFeed::page() {
   const std::lock_guard lock(mutex_);
-  return report_page(whole());
+  if (!page_) page_ = std::make_shared<const std::string>(report_page(whole()));
+  return page_;
 }
 
-std::string LiveFeed::document() {
+std::shared_ptr<const std::string> LiveFeed::document() {
   const std::lock_guard lock(mutex_);
-  return script_safe(whole());
+  if (!document_) document_ = std::make_shared<const std::string>(script_safe(whole()));
+  return document_;
 }
 
 }  // namespace dfrost

@@ -33,8 +33,9 @@ class LiveFeed {
   // `next`: 0 at first, then what the last event said.
   Event wait(std::uint64_t next, std::chrono::milliseconds timeout);
 
-  std::string page();      // the whole report, listening
-  std::string document();  // its data alone
+  // Made anew only once something has changed, and shared until then.
+  std::shared_ptr<const std::string> page();      // the whole report, listening
+  std::shared_ptr<const std::string> document();  // its data alone
 
  private:
   Json whole() const;
@@ -45,7 +46,9 @@ class LiveFeed {
   RunReader reader_;
   std::deque<std::shared_ptr<const std::string>> events_;  // the latest
   std::uint64_t end_ = 1;                                  // the number of the next event
-  std::shared_ptr<const std::string> replacement_;         // the whole as of end_; null until asked for
+  // The whole as of end_: as an event, as a page, alone; null until asked for.
+  std::shared_ptr<const std::string> replacement_, page_, document_;
+  bool behind_ = false;  // an event could not be made: the next is the whole again
   bool closed_ = false;
 };
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/file.h"
 #include "base/suggest.h"
@@ -79,9 +80,12 @@ RunReader::RunReader(const fs::path& folder)
       summary_{folder / "summary.json"},
       about_{folder / "about.json"},
       config_{folder / "config.toml"},
+      peer_{folder / "peer.json"},
       metrics_(folder / "metrics.jsonl"),
       merges_(folder / "merges.jsonl") {
-  records_.folder = last_component(folder);
+  // A site is known by its own folder, not by the one in it.
+  const bool is_site = folder.has_parent_path() && run_folder_of(folder.parent_path()) == folder;
+  records_.folder = last_component(is_site ? folder.parent_path() : folder);
   update_names_and_problems();
 }
 
@@ -121,8 +125,10 @@ void RunReader::take_lines(JsonLines::News news, const char* file, std::vector<J
 
 RunReader::Changes RunReader::poll() {
   Changes changes;
+  // What an earlier call had read when it threw is lost.
+  const bool again = std::exchange(unfinished_, true);
   changes.replaced = config_.poll();
-  if (about_.poll()) {
+  if (about_.poll() || again) {
     // Another run in the same place: its files may have the numbers of the old ones.
     metrics_ = JsonLines(folder_ / "metrics.jsonl");
     merges_ = JsonLines(folder_ / "merges.jsonl");
@@ -132,6 +138,7 @@ RunReader::Changes RunReader::poll() {
     changes.replaced = true;
   }
   changes.summary = summary_.poll();
+  changes.peer = peer_.poll();
   auto rounds = metrics_.poll();
   auto merges = merges_.poll();  // after the rounds: what belongs to them is then there
   if (rounds.restarted) line_problems_.clear();
@@ -144,6 +151,7 @@ RunReader::Changes RunReader::poll() {
   changes.merges = records_.merges.size() - merges_before;
   if (changes.any()) update_names_and_problems();
   changes.replaced = changes.replaced || records_.problems.size() != problems_before;
+  unfinished_ = false;
   return changes;
 }
 
@@ -159,12 +167,15 @@ void RunReader::update_names_and_problems() {
   };
   records_.summary = read(summary_);
   records_.about = read(about_);
+  records_.peer = read(peer_);
   records_.config = config_.text;
   records_.planned_rounds = planned_rounds(config_.text);
   records_.name = records_.folder;
   for (const auto* json : {&records_.about, &records_.summary}) {
     if (json->contains("name") && (*json)["name"].is_string()) records_.name = (*json)["name"];
   }
+  if (records_.peer.contains("name") && records_.peer["name"].is_string())
+    records_.name = records_.peer["name"];
   const bool newer = is_newer(records_.summary) || is_newer(records_.about) ||
                      std::ranges::any_of(records_.rounds, is_newer) ||
                      std::ranges::any_of(records_.merges, is_newer);
@@ -201,7 +212,13 @@ std::vector<std::string> RunReader::problems_of_finished_run() const {
   return problems;
 }
 
-RunRecords read_run(const fs::path& folder) {
+fs::path run_folder_of(const fs::path& run_or_site) {
+  std::error_code ignored;
+  return fs::is_regular_file(run_or_site / "peer.toml", ignored) ? run_or_site / "run" : run_or_site;
+}
+
+RunRecords read_run(const fs::path& run_or_site) {
+  const fs::path folder = run_folder_of(run_or_site);
   RunReader reader(folder);
   if (!reader.is_run()) {
     throw Error(ErrorCode::not_found, fmt::format("{} holds no run", folder.string()), hint_at_runs(folder))

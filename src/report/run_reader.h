@@ -20,6 +20,7 @@ struct RunRecords {
   std::string folder;  // the last component of the path
   Json summary;        // null where there is none, or none that can be read
   Json about;
+  Json peer;                 // how a site of a federation is; null for any other run
   std::vector<Json> rounds;  // lines of metrics.jsonl
   std::vector<Json> merges;  // lines of merges.jsonl
   std::optional<std::string> config;
@@ -37,8 +38,10 @@ class RunReader {
     std::size_t rounds = 0;  // so many at the end of `rounds` are new
     std::size_t merges = 0;
     bool summary = false;
-    bool any() const { return replaced || rounds > 0 || merges > 0 || summary; }
+    bool peer = false;
+    bool any() const { return replaced || rounds > 0 || merges > 0 || summary || peer; }
   };
+  // Where it throws, for want of memory say, the next call reads everything again.
   Changes poll();
 
   const RunRecords& records() const { return records_; }
@@ -57,11 +60,15 @@ class RunReader {
   void take_lines(JsonLines::News news, const char* file, std::vector<Json>& into, Changes& changes);
 
   std::filesystem::path folder_;
-  WholeFile summary_, about_, config_;
+  WholeFile summary_, about_, config_, peer_;
   JsonLines metrics_, merges_;
   std::vector<std::string> line_problems_;
   RunRecords records_;
+  bool unfinished_ = false;  // poll() did not come to its end
 };
+
+// The folder of a run, given that or the folder of a site, which has its run in it.
+std::filesystem::path run_folder_of(const std::filesystem::path& run_or_site);
 
 // A run that is there. Throws (not_found) where the folder holds none, with a hint at those nearby.
 RunRecords read_run(const std::filesystem::path& folder);

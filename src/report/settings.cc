@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <set>
 
+#include "base/nesting.h"
+
 namespace dfrost {
 namespace {
 
@@ -33,6 +35,7 @@ std::string file_name(const Json& path) {
 }  // namespace
 
 std::optional<Settings> parse_settings(const std::string& text) {
+  if (line_nested_too_deep(text, NestedText::toml)) return std::nullopt;
   try {
     Settings settings;
     const toml::table file = toml::parse(text);

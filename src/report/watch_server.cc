@@ -1,13 +1,14 @@
 #include "report/watch_server.h"
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
-#include <httplib.h>
 
-#include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <thread>
+#include <optional>
+#include <system_error>
 
+#include "base/http_server.h"
 #include "dfrost/error.h"
 #include "report/document.h"
 #include "report/live_feed.h"
@@ -17,13 +18,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// A viewer holds a connection, and with it a thread that mostly sleeps.
-constexpr int kMostViewers = 128;
-constexpr int kThreads = kMostViewers + 32;
 constexpr milliseconds kPollEvery{200};
 // An empty line now and then finds out who has gone.
-constexpr milliseconds kHeartbeat{2000};
-constexpr int kSlowestSeconds = 5;  // a viewer that takes longer to read or write is let go
+constexpr milliseconds kHeartbeat{2'000};
 
 bool is_address(const std::string& host) {
   in_addr four{};
@@ -62,109 +59,70 @@ bool is_own_host(std::string_view header, std::string_view listening_on) {
 }
 
 struct WatchServer::Server {
-  explicit Server(const std::filesystem::path& run) : feed(run) {}
+  Server(const std::filesystem::path& run, const WatchOptions& options) : feed(run), host(options.host) {}
 
-  void declare(const WatchOptions& options);
-  void send_events(httplib::Response& response);
+  HttpAnswer answer(const HttpRequestHead& request);
+  HttpAnswer events();
 
   LiveFeed feed;
-  httplib::Server http;
-  std::atomic<int> viewers = 0;
-  int port = 0;
+  std::string host;
+  std::optional<HttpServer> http;
 };
 
-void WatchServer::Server::declare(const WatchOptions& options) {
-  http.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
-  http.set_keep_alive_timeout(kSlowestSeconds);
-  http.set_read_timeout(kSlowestSeconds);
-  http.set_write_timeout(kSlowestSeconds);
-  http.set_payload_max_length(0);
-  // Not the library's own choice, which lets two servers share a port.
-  http.set_socket_options([](socket_t socket) {
-    const int yes = 1;
-    ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-  });
-  http.set_default_headers({{"Cache-Control", "no-store"}, {"X-Content-Type-Options", "nosniff"}});
-  http.set_pre_routing_handler([host = options.host](const httplib::Request& request, auto& response) {
-    if (is_own_host(request.get_header_value("Host"), host))
-      return httplib::Server::HandlerResponse::Unhandled;
-    response.status = 403;
-    response.set_content("this name is not that of the server\n", "text/plain");
-    return httplib::Server::HandlerResponse::Handled;
-  });
-  http.Get("/", [this](const auto&, auto& response) {
-    response.set_content(feed.page(), "text/html; charset=utf-8");
-  });
-  http.Get("/data.json", [this](const auto&, auto& response) {
-    response.set_content(feed.document(), "application/json");
-  });
-  http.Get("/events", [this](const auto&, auto& response) { send_events(response); });
-  // Browsers ask for it unasked.
-  http.Get("/favicon.ico", [](const auto&, auto& response) { response.status = 204; });
-  http.set_error_handler([](const auto&, auto& response) {
-    if (response.body.empty())
-      response.set_content("there is nothing here; the report is at /\n", "text/plain");
-  });
+HttpAnswer WatchServer::Server::answer(const HttpRequestHead& request) {
+  if (!is_own_host(request.host, host)) return http_text(403, "this name is not that of the server\n");
+  if (request.path == "/") return {.type = "text/html; charset=utf-8", .body = feed.page()};
+  if (request.path == "/data.json") return {.type = "application/json", .body = feed.document()};
+  if (request.path == "/events") return events();
+  if (request.path == "/favicon.ico") return {.status = 204};  // browsers ask for it unasked
+  return http_text(404, "there is nothing here; the report is at /\n");
 }
 
-void WatchServer::Server::send_events(httplib::Response& response) {
-  if (++viewers > kMostViewers) {
-    --viewers;
-    response.status = 503;
-    response.set_content("too many viewers\n", "text/plain");
-    return;
-  }
-  response.set_chunked_content_provider(
-      "text/event-stream",
-      [this, next = std::uint64_t{0}](std::size_t, httplib::DataSink& sink) mutable {
-        const auto event = feed.wait(next, kHeartbeat);
-        if (event.closed) {
-          sink.done();
-          return true;
-        }
-        std::string text = ":\n\n";
-        if (event.json) {
-          // The first also says how soon to come back after an end, in milliseconds.
-          text = fmt::format("{}data: {}\n\n", next == 0 ? "retry: 1000\n" : "", *event.json);
-        }
-        next = event.next;
-        return sink.write(text.data(), text.size());
-      },
-      [this](bool) { --viewers; });
+HttpAnswer WatchServer::Server::events() {
+  using Clock = std::chrono::steady_clock;
+  return {.type = "text/event-stream",
+          .stream = [this, next = std::uint64_t{0}, spoke = Clock::now()](HttpPiece& piece) mutable {
+            const auto event = feed.wait(next, milliseconds(0));
+            if (!event.json && Clock::now() - spoke < kHeartbeat) return false;
+            spoke = Clock::now();
+            if (!event.json) {
+              piece.before = ":\n\n";
+              return true;
+            }
+            // The first also says how soon to come back after an end, in milliseconds.
+            piece = {fmt::format("{}data: ", next == 0 ? "retry: 1000\n" : ""), event.json, "\n\n"};
+            next = event.next;
+            return true;
+          }};
 }
 
 WatchServer::WatchServer(const std::filesystem::path& run, const WatchOptions& options)
-    : server_(std::make_unique<Server>(run)) {
+    : server_(std::make_unique<Server>(run, options)) {
   require_page();
-  server_->declare(options);
-  errno = 0;
-  if (options.port == 0) {
-    server_->port = server_->http.bind_to_any_port(options.host);
-  } else {
-    server_->port = server_->http.bind_to_port(options.host, options.port) ? options.port : -1;
+  try {
+    server_->http.emplace(options.host, options.port,
+                          [this](const HttpRequestHead& request) { return server_->answer(request); });
+  } catch (const std::system_error& error) {
+    throw cannot_listen(options, error.code().value());
   }
-  if (server_->port <= 0) throw cannot_listen(options, errno);
 }
 
 WatchServer::~WatchServer() = default;
 
-int WatchServer::port() const { return server_->port; }
+int WatchServer::port() const { return server_->http->port(); }
 
 void WatchServer::serve_until(const std::function<bool()>& stopped) {
-  std::atomic<bool> ended = false;
-  std::thread answering([&] {
-    server_->http.listen_after_bind();
-    ended = true;
-  });
   while (!stopped()) {
-    server_->feed.poll();
-    std::this_thread::sleep_for(kPollEvery);
+    try {
+      server_->feed.poll();
+    } catch (const std::exception&) {
+      // The folder went away while it was read, or there is no memory for what is in it. Who watches sees
+      // what there was, and it is looked at again.
+    }
+    server_->http->serve_for(kPollEvery);
   }
   server_->feed.close();
-  // Only what runs can be stopped.
-  while (!server_->http.is_running() && !ended) std::this_thread::sleep_for(milliseconds(1));
-  server_->http.stop();
-  answering.join();
+  server_->http.reset();
 }
 
 }  // namespace dfrost

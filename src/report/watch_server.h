@@ -1,7 +1,8 @@
 // A run under way in the browser: HTTP on this machine, the page at /, server-sent events at /events. It
 // serves what LiveFeed makes and no file by name, so no request can reach one. A request whose Host is a name
 // other than ours is refused: a page of another site that had its name resolved to this machine would
-// otherwise read along (DNS rebinding).
+// otherwise read along (DNS rebinding). One thread does all of it (base/http_server.h says within which
+// limits).
 #pragma once
 
 #include <filesystem>
@@ -32,7 +33,7 @@ class WatchServer {
   void serve_until(const std::function<bool()>& stopped);
 
  private:
-  struct Server;  // hides the HTTP library
+  struct Server;
   std::unique_ptr<Server> server_;
 };
 

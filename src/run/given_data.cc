@@ -74,8 +74,11 @@ Partition partition_of(const RunData& data) {
 void bring_data(const RunData& data, RunConfig& config) {
   check(data);
   config.data.given = [&data] { return corpus_of(data); };
-  // So that config.toml names what was trained on, and not what was not.
-  config.data.domains = {{.name = data.name, .path = "given-by-a-program"}};
+  std::size_t train = 0;
+  for (const auto& client : data.clients) train += client.size();
+  // So that config.toml names what was trained on, and scoring is weighed against that.
+  config.data.domains = {
+      {.name = data.name, .path = "given-by-a-program", .train = train, .test = data.test.size()}};
   config.partition.given = std::make_shared<const Partition>(partition_of(data));
 }
 

@@ -24,11 +24,13 @@ class GradientPhase : public Phase {
   std::vector<TensorPattern> expected(const Node& node) const override;
 
  protected:
-  // The gradient at the node's state; nothing, and a report of divergence, where it is not finite. A node
-  // without data has the gradient zero.
+  // The gradient at the node's state; nothing, and a report of divergence, where it is not finite: the node
+  // is then back where it last had one. A node without data has the gradient zero.
   std::vector<float> differentiate(Node& node, const RoundPlan& plan, Workplace place,
                                    NodeReport& report) const;
   void merge(Node& node, const Inbox& inbox, const RoundPlan& plan, NodeReport& report) const;
+  // To the last state of which it is known that it has a gradient.
+  virtual void go_back(Node& node) const = 0;
   float rate() const { return rate_; }
 
  private:
@@ -43,6 +45,9 @@ class DgdPhase final : public GradientPhase {
   using GradientPhase::GradientPhase;
   void work(Node& node, const RoundPlan& plan, Workplace place, NodeReport& report) const override;
   void absorb(Node& node, const Inbox& inbox, const RoundPlan& plan, NodeReport& report) const override;
+
+ protected:
+  void go_back(Node& node) const override;
 };
 
 class D2Phase final : public GradientPhase {
@@ -53,6 +58,9 @@ class D2Phase final : public GradientPhase {
   using GradientPhase::GradientPhase;
   void work(Node& node, const RoundPlan& plan, Workplace place, NodeReport& report) const override;
   void absorb(Node& node, const Inbox& inbox, const RoundPlan& plan, NodeReport& report) const override;
+
+ protected:
+  void go_back(Node& node) const override;
 };
 
 }  // namespace dfrost

@@ -1,5 +1,6 @@
 #include "run/inbox.h"
 
+#include <string>
 #include <utility>
 
 #include "run/phase.h"
@@ -31,13 +32,22 @@ Inbox receive_letters(const Node& node, const Phase& phase, const RoundPlan& pla
         inbox.weights.push_back(sender_weights[i]);
         continue;
       }
-      inbox.refused.push_back(std::get<Refusal>(std::move(decoded)));
+      inbox.refused.push_back({std::get<Refusal>(std::move(decoded)), received[i].sender});
     } else {
       inbox.missing.push_back({received[i].sender, received[i].absence});
     }
     inbox.self_weight += sender_weights[i];  // rows of the mixing matrix must still sum to one
   }
   return inbox;
+}
+
+PhaseArrivals arrivals_of(const Inbox& inbox) {
+  PhaseArrivals arrivals;
+  for (const auto& message : inbox.messages) arrivals.arrived.push_back(message.sender());
+  for (const auto& absent : inbox.missing)
+    arrivals.missing.push_back({absent.sender, std::string(to_string(absent.why))});
+  for (const auto& refused : inbox.refused) arrivals.missing.push_back({refused.sender, refused.text});
+  return arrivals;
 }
 
 }  // namespace dfrost

@@ -6,6 +6,7 @@
 #include "network/exchange.h"
 #include "network/message.h"
 #include "run/node.h"
+#include "run/node_report.h"
 #include "run/round_plan.h"
 
 namespace dfrost {
@@ -21,11 +22,17 @@ struct Inbox {
     Absence why = Absence::deadline;
   };
   std::vector<Absent> missing;
-  std::vector<Refusal> refused;
+  struct Refused : Refusal {
+    ClientId sender = 0;  // whose letter it was to be
+  };
+  std::vector<Refused> refused;
 };
 
 // Waits for the letters of all neighbours that speak in the phase, at most until the deadline.
 Inbox receive_letters(const Node& node, const Phase& phase, const RoundPlan& plan, const Envelope& envelope,
                       Exchange::Deadline deadline, Exchange& exchange);
+
+// Whose letters they are, for the record.
+PhaseArrivals arrivals_of(const Inbox& inbox);
 
 }  // namespace dfrost

@@ -1,6 +1,7 @@
 #include "run/method.h"
 
 #include "run/gradient_phases.h"
+#include "run/moments_phase.h"
 #include "run/update_phase.h"
 
 namespace dfrost {
@@ -8,9 +9,20 @@ namespace {
 
 template <typename Step>
 std::unique_ptr<const Phase> gradient_phase(const RunConfig& config) {
-  const GradientOptions gradient{config.method.gradient, config.train.batch, config.train.mask};
+  const GradientOptions gradient{.images = config.method.gradient,
+                                 .batch = config.train.batch,
+                                 .mask = config.train.mask,
+                                 .prompt_rate = config.train.prompt_rate,
+                                 .prompts_rest = config.train.prompt_epochs == 0};
   return std::make_unique<Step>(gradient, config.train.optimizer.learning_rate, config.merge,
                                 config.run.seed);
+}
+
+// A worker's features at rest may take a part of what is given to keeping patches.
+TrainOptions with_memory(const RunConfig& config) {
+  TrainOptions train = config.train;
+  train.rest_bytes = (config.data.cache_mb << 20) / 16;
+  return train;
 }
 
 void add_d2(const RunConfig& config, Method& method) {
@@ -34,9 +46,11 @@ Method make_method(const RunConfig& config) {
   method.network = {.gathering = alone ? Gathering::nobody : Gathering::peers,
                     .topology = config.network.topology,
                     .faults = config.network.faults};
+  method.preparation = moments_phases(config.train.frame, config.train.batch, config.run.seed);
   switch (config.method.round) {
     case RoundKind::update:
-      method.phases.push_back(std::make_unique<UpdatePhase>(config.train, config.merge, config.run.seed));
+      method.phases.push_back(
+          std::make_unique<UpdatePhase>(with_memory(config), config.merge, config.run.seed));
       break;
     case RoundKind::dgd: method.phases.push_back(gradient_phase<DgdPhase>(config)); break;
     case RoundKind::d2: add_d2(config, method); break;

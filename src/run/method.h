@@ -14,7 +14,11 @@ namespace dfrost {
 
 struct Method {
   std::vector<std::unique_ptr<const Phase>> phases;
+  // Once, before the first round, with all nodes present: its moments are those of round 0.
+  std::vector<std::unique_ptr<const Phase>> preparation = {};
   PlanOptions network = {};
+  // How many times the largest budget of the settings a prompt set may grow to; 0: without limit.
+  std::size_t prompt_growth = 1;
   std::vector<std::string> notes = {};  // for people: what the settings mean for it
 };
 

@@ -31,6 +31,8 @@ struct Node {
   ClientState state;
   NodeTensors memory = {};
   NodeTensors draft = {};
+  // Prompts that any node of the run may hold, and so the most that a letter may bring; 0: any number.
+  std::size_t most_prompts = 0;
 };
 
 }  // namespace dfrost

@@ -3,16 +3,19 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "dfrost/merge.h"
 #include "measure/merge_view.h"
+#include "network/graph.h"
 
 namespace dfrost {
 
 struct TrainOutcome {
   double loss = 0;  // of the last epoch
   std::size_t images = 0;
-  bool diverged = false;  // the update was not finite, and the client kept the state it had
+  bool diverged = false;  // the update was not finite or beyond all measure, and the client went back
 };
 
 struct MergeOutcome {
@@ -26,11 +29,22 @@ struct MergeOutcome {
   double measure_seconds = 0;  // and what is measured of it: the error, the view
 };
 
+// Whose letters of one phase were there and believed, and whose were not.
+struct PhaseArrivals {
+  std::vector<ClientId> arrived;
+  struct Missing {
+    ClientId sender = 0;
+    std::string why;  // "deadline", "gone", "refused", or what was wrong with the letter
+  };
+  std::vector<Missing> missing;
+};
+
 struct NodeReport {
   TrainOutcome train = {};
   MergeOutcome merge = {};
-  std::size_t refused = 0, missing = 0;  // letters, over all phases
-  double exchange_seconds = 0;           // receiving and checking them
+  std::size_t refused = 0, missing = 0;      // letters, over all phases
+  double exchange_seconds = 0;               // receiving and checking them
+  std::vector<PhaseArrivals> arrivals = {};  // phase by phase
 };
 
 }  // namespace dfrost

@@ -18,8 +18,8 @@ std::string picture_text(const Preprocessing& how) {
 }  // namespace
 
 std::string result_fingerprint(const RunConfig& config, const std::string& weights, Precision precision,
-                               const Preprocessing& preprocessing, const Simulation& federation) {
-  const Corpus& corpus = federation.corpus();
+                               const Preprocessing& preprocessing, const DealtPictures& dealt) {
+  const Corpus& corpus = dealt.corpus;
   ContentHash hash;
   const std::string settings = deciding_settings_text(config, precision);
   hash.add(std::span(settings));
@@ -28,10 +28,10 @@ std::string result_fingerprint(const RunConfig& config, const std::string& weigh
   hash.add(std::span(pictures));
   hash.add(std::span(corpus.train.bytes));
   hash.add(std::span(corpus.train.labels));
-  for (const auto& client : federation.partition().clients) hash.add(std::span(client));
+  for (const auto& client : dealt.partition.clients) hash.add(std::span(client));
   // What a file lists; every other graph follows from the settings.
-  if (federation.topology().options().kind == TopologyKind::file) {
-    const Graph graph = federation.topology().draw(0);
+  if (dealt.topology.options().kind == TopologyKind::file) {
+    const Graph graph = dealt.topology.draw(0);
     hash.add(std::span(graph.edges()));
   }
   return hash.hex();

@@ -7,13 +7,22 @@
 #include <string>
 
 #include "config/config.h"
+#include "data/corpus.h"
 #include "data/preprocess.h"
-#include "run/simulation.h"
+#include "network/topology.h"
+#include "partition/partition.h"
 
 namespace dfrost {
 
+// What counts of the data and who holds it.
+struct DealtPictures {
+  const Corpus& corpus;
+  const Partition& partition;
+  const Topology& topology;
+};
+
 // `weights`: the backbone's weights_fingerprint(). `precision`: the one that is really used.
 std::string result_fingerprint(const RunConfig& config, const std::string& weights, Precision precision,
-                               const Preprocessing& preprocessing, const Simulation& federation);
+                               const Preprocessing& preprocessing, const DealtPictures& dealt);
 
 }  // namespace dfrost

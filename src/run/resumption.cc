@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/file.h"
 #include "config/settings_identity.h"
 #include "config/toml_file.h"
 #include "dfrost/error.h"
@@ -12,22 +13,24 @@
 namespace dfrost {
 
 namespace fs = std::filesystem;
-namespace {
-
-// NAME.PROCESS.tmp, as write_file_atomically() calls what it has not finished.
-bool is_half_written(const fs::path& path) {
-  const std::string process = path.stem().extension().string();
-  return path.extension() == ".tmp" && process.size() > 1 &&
-         process.find_first_not_of("0123456789", 1) == std::string::npos;
-}
-
-}  // namespace
 
 void refuse_existing_run(const fs::path& folder) {
   if (!fs::exists(folder / "metrics.jsonl")) return;
-  throw Error(ErrorCode::already_exists, fmt::format("{} already holds a run", folder.string()),
-              "go on with it by --resume, or give another name by --set run.name=…")
+  throw Error(
+      ErrorCode::already_exists, fmt::format("{} already holds a run", folder.string()),
+      "go on with it by --resume, move it aside by --start-over, or give another name by --set run.name=…")
       .at(folder.string());
+}
+
+void move_run_aside(const fs::path& folder, RunNotes& observer) {
+  if (!fs::exists(folder)) return;
+  const FolderLock lock(folder);
+  const fs::path plain = folder.has_filename() ? folder : folder.parent_path();  // a slash at the end
+  fs::path aside;
+  for (int number = 1; aside.empty() || fs::exists(aside); ++number)
+    aside = fmt::format("{}-old-{}", plain.string(), number);
+  rename_file(plain, aside);
+  observer.on_note(fmt::format("the run that was there is now {}", aside.string()));
 }
 
 Error other_run(const fs::path& folder, const RunConfig& config, Precision precision) {
@@ -51,13 +54,14 @@ Error other_run(const fs::path& folder, const RunConfig& config, Precision preci
           fmt::format("put back what it was started with, or {}", kStartAnew)};
 }
 
-std::optional<Savepoint> savepoint_to_resume(const fs::path& folder, RunObserver& observer) {
+std::optional<Savepoint> savepoint_to_resume(const fs::path& folder, RunNotes& notes) {
   auto found = newest_savepoint(folder / "checkpoints");
-  for (const auto& damaged : found.damaged) observer.on_note("passed over a damaged checkpoint: " + damaged);
+  for (const auto& damaged : found.damaged) notes.on_note("passed over a damaged checkpoint: " + damaged);
   if (!found.checkpoint && !found.damaged.empty()) {
     // Starting over would wipe the records of all those rounds.
-    throw Error(ErrorCode::data_loss, "none of the run's checkpoints can be read: " + found.damaged.front(),
-                "start anew under another name by --set run.name=…; what the run has recorded stays")
+    throw Error(
+        ErrorCode::data_loss, "none of the run's checkpoints can be read: " + found.damaged.front(),
+        "start anew by --start-over instead of --resume; what the run has recorded stays, under another name")
         .at((folder / "checkpoints").string());
   }
   return std::move(found.checkpoint);
@@ -67,30 +71,32 @@ std::optional<Savepoint> savepoint_to_resume(const fs::path& folder, RunObserver
 void remove_leftovers(const fs::path& folder) {
   std::vector<fs::path> leftovers;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    if (is_half_written(entry.path())) leftovers.push_back(entry.path());
+    if (is_unfinished_file(entry.path())) leftovers.push_back(entry.path());
   }
-  for (const auto& path : leftovers) fs::remove(path);
+  for (const auto& path : leftovers) remove_file(path);
 }
 
-void require_nothing_to_lose(const fs::path& folder, const RunConfig& config, Precision precision) {
+void require_nothing_to_lose(const fs::path& folder, const RunConfig& config, Precision precision,
+                             RunNotes& observer) {
   std::size_t recorded = 0;
   for (const auto& record : read_records(folder / "metrics.jsonl"))
     recorded = std::max(recorded, record.at("round").get<std::size_t>());
   if (recorded == 0) return;
-  // A process that died before the first checkpoint has recorded no more than this.
-  const std::size_t unsaved =
-      config.run.checkpoint_every == 0 ? config.run.rounds : config.run.checkpoint_every;
-  if (recorded > unsaved) {
-    throw Error(ErrorCode::failed_precondition,
-                fmt::format("{} holds the records of {} rounds, but no checkpoint to go on from",
-                            folder.string(), recorded),
-                "put its folder 'checkpoints' back, or start anew under another name by --set run.name=…; "
-                "what the run "
-                "has recorded stays")
+  // A process that died before the first checkpoint has recorded no more than this. Where there is none
+  // before the end, what is recorded may be hours of work: that is for the user to say.
+  if (recorded > config.run.checkpoint_every) {
+    throw Error(
+        ErrorCode::failed_precondition,
+        fmt::format("{} holds the records of {} rounds, but no checkpoint to go on from", folder.string(),
+                    recorded),
+        "put its folder 'checkpoints' back, or start anew by --start-over instead of --resume; what the "
+        "run has recorded stays, under another name")
         .at((folder / "checkpoints").string());
   }
   if (first_change(load_config(folder / "config.toml"), config, precision))
     throw other_run(folder, config, precision);
+  observer.on_note(fmt::format("stopped before its first checkpoint: {} round{} again from the start",
+                               recorded, recorded == 1 ? " is computed" : "s are computed"));
 }
 
 }  // namespace dfrost

@@ -86,6 +86,7 @@ class RoundRunner {
       report.exchange_seconds += receiving.seconds();
       report.refused += inbox.refused.size();
       report.missing += inbox.missing.size();
+      report.arrivals.push_back(arrivals_of(inbox));
       phase.absorb(node, inbox, plan_, report);
       counter.add();
     });
@@ -100,15 +101,25 @@ class RoundRunner {
   RoundOutcome outcome_;
 };
 
+RoundOutcome run_phases(std::span<const std::unique_ptr<const Phase>> phases, RoundRunner runner,
+                        const Patience& patience) {
+  for (std::size_t i = 0; i < phases.size(); ++i)
+    runner.run_phase(*phases[i], static_cast<std::uint32_t>(i), patience);
+  return runner.finish();
+}
+
 }  // namespace
 
 RoundOutcome run_round(const Method& method, const RoundPlan& plan, const RunId& run,
                        const Residents& residents, const Patience& patience,
                        const RoundProgressCallback& progress) {
-  RoundRunner runner(plan, run, residents, progress);
-  for (std::size_t i = 0; i < method.phases.size(); ++i)
-    runner.run_phase(*method.phases[i], static_cast<std::uint32_t>(i), patience);
-  return runner.finish();
+  return run_phases(method.phases, {plan, run, residents, progress}, patience);
+}
+
+RoundOutcome run_preparation(const Method& method, const RoundPlan& plan, const RunId& run,
+                             const Residents& residents, const Patience& patience,
+                             const RoundProgressCallback& progress) {
+  return run_phases(method.preparation, {plan, run, residents, progress}, patience);
 }
 
 }  // namespace dfrost

@@ -57,4 +57,9 @@ RoundOutcome run_round(const Method& method, const RoundPlan& plan, const RunId&
                        const Residents& residents, const Patience& patience,
                        const RoundProgressCallback& progress);
 
+// The same with what the method does before its first round; `plan` is RoundPlanner::plan_preparation().
+RoundOutcome run_preparation(const Method& method, const RoundPlan& plan, const RunId& run,
+                             const Residents& residents, const Patience& patience,
+                             const RoundProgressCallback& progress);
+
 }  // namespace dfrost

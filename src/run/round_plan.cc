@@ -16,17 +16,19 @@ TopologyOptions topology_of(const PlanOptions& options, std::size_t clients) {
   return options.topology;
 }
 
-RoundNetwork silence(std::size_t clients) {
+RoundNetwork silence(const std::vector<bool>& present) {
   RoundNetwork network;
-  network.graph = Graph(clients, {});
-  network.active.assign(clients, true);
+  network.graph = Graph(present.size(), {});
+  network.active = present;
   return network;
 }
 
 // The server, the last node, is never absent; a client whose link to it fails is alone for the round.
-RoundNetwork star(std::size_t clients, const FaultOptions& faults, Seed seed, std::uint64_t round) {
+RoundNetwork star(const std::vector<bool>& present, const FaultOptions& faults, Seed seed,
+                  std::uint64_t round) {
+  const std::size_t clients = present.size();
   faults.validate(clients);
-  auto network = apply_faults(Graph(clients, {}), faults, seed, round);
+  auto network = silence(draw_active(faults, seed, round, present));
   const auto server = static_cast<ClientId>(clients);
   std::vector<Edge> links;
   for (ClientId client = 0; client < clients; ++client) {
@@ -46,13 +48,19 @@ RoundPlanner::RoundPlanner(const PlanOptions& options, std::size_t clients, Seed
   if (options.gathering != Gathering::nobody) options.faults.validate(clients);
 }
 
-RoundNetwork RoundPlanner::draw(std::uint64_t round) const {
+RoundNetwork RoundPlanner::network(std::uint64_t round) const {
+  return draw(round, std::vector<bool>(clients(), true));
+}
+
+RoundNetwork RoundPlanner::draw(std::uint64_t round, const std::vector<bool>& present) const {
+  FaultOptions faults = options_.faults;
+  if (round == 0) faults.active_clients = 0;
   switch (options_.gathering) {
-    case Gathering::nobody: return silence(clients());
-    case Gathering::peers: return draw_round(topology_, options_.faults, round);
-    case Gathering::star: return star(clients(), options_.faults, topology_.seed(), round);
+    case Gathering::nobody: return silence(present);
+    case Gathering::peers: return draw_round(topology_, faults, round, present);
+    case Gathering::star: return star(present, faults, topology_.seed(), round);
   }
-  return silence(clients());
+  return silence(present);
 }
 
 // In a star everybody waits for the server, and it for them.
@@ -60,8 +68,14 @@ std::uint64_t RoundPlanner::rounds_ahead() const {
   return options_.gathering == Gathering::peers ? dfrost::rounds_ahead(topology_, options_.faults) : 1;
 }
 
+RoundPlan RoundPlanner::plan_preparation() const { return plan(0); }
+
 RoundPlan RoundPlanner::plan(std::uint64_t round) const {
-  auto network = draw(round);
+  return plan(round, std::vector<bool>(clients(), true));
+}
+
+RoundPlan RoundPlanner::plan(std::uint64_t round, const std::vector<bool>& present) const {
+  auto network = draw(round, present);
   MixingMatrix mixing(network.graph);
   // A little above the bound counts as below it: on an even ring the least eigenvalue is the bound of D²
   // itself, and rounding must not decide what peers with different CPUs do.

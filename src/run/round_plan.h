@@ -49,6 +49,12 @@ class RoundPlanner {
   RoundPlanner(const PlanOptions& options, std::size_t clients, Seed seed);
 
   RoundPlan plan(std::uint64_t round) const;
+  // What comes before the first round: as a round 0 in which nobody is absent.
+  RoundPlan plan_preparation() const;
+  // The part of a plan that says who talks to whom.
+  RoundNetwork network(std::uint64_t round) const;
+  // With only these clients in the federation, in this round.
+  RoundPlan plan(std::uint64_t round, const std::vector<bool>& present) const;
 
   std::size_t clients() const { return topology_.clients(); }
   std::size_t nodes() const { return clients() + (options_.gathering == Gathering::star ? 1 : 0); }
@@ -57,7 +63,7 @@ class RoundPlanner {
   std::uint64_t rounds_ahead() const;
 
  private:
-  RoundNetwork draw(std::uint64_t round) const;
+  RoundNetwork draw(std::uint64_t round, const std::vector<bool>& present) const;
 
   PlanOptions options_;
   Topology topology_;

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/stopwatch.h"
+#include "measure/mixing_factor.h"
+#include "run/class_mass.h"
+
 namespace dfrost {
 namespace {
 
@@ -43,6 +47,24 @@ void tally_network(const RoundNetwork& network, RoundRecord& record) {
   if (network.active.size() <= kMostDrawnClients) record.graph = graph_of(network);
 }
 
+void tally_mixing(const RoundPlan& plan, RoundRecord& record) {
+  const Stopwatch measuring;
+  record.mixing_factor = mixing_factor(plan.mixing);
+  record.active_mixing_factor = record.mixing_factor;
+  if (plan.network.absent_clients() > 0) {
+    const MixingMatrix active(plan.network.graph_of_active());
+    record.active_mixing_factor = mixing_factor(plan.lazy_mixing ? active.lazy() : active);
+  }
+  record.seconds.measure += measuring.seconds();
+}
+
+void tally_round(RoundOutcome& outcome, RoundRecord& record) {
+  tally_training(outcome.nodes, record);
+  record.seconds.train += outcome.work_seconds;
+  record.seconds.exchange += outcome.send_seconds;
+  tally_exchange(outcome.nodes, outcome.absorb_seconds, record);
+}
+
 void tally_training(std::span<const NodeReport> reports, RoundRecord& record) {
   const auto trained = static_cast<double>(std::ranges::count_if(reports, has_loss));
   if (trained > 0) record.train_loss = 0;
@@ -81,6 +103,30 @@ TheoryRecord tally_theory(std::span<const NodeReport> reports) {
     theory.largest_ratio = std::max(theory.largest_ratio, theorem.smallest_delta / theorem.bound);
   }
   return theory;
+}
+
+ClassMassRecord tally_class_mass(std::span<const Node> clients) {
+  ClassMassRecord record;
+  std::vector<double> squares;
+  for (const auto& client : clients) {
+    const auto mass = client.memory.find(kMass);
+    if (mass == client.memory.end()) continue;
+    record.total.resize(mass->second.values.size(), 0.0);
+    squares.resize(record.total.size(), 0.0);
+    for (std::size_t c = 0; c < squares.size(); ++c) {
+      const auto own = static_cast<double>(mass->second.values[c]);
+      record.total[c] += own;
+      squares[c] += own * own;
+    }
+  }
+  double classes = 0;
+  for (std::size_t c = 0; c < squares.size(); ++c) {
+    if (!(squares[c] > 0)) continue;
+    record.spread += record.total[c] * record.total[c] / (static_cast<double>(clients.size()) * squares[c]);
+    ++classes;
+  }
+  if (classes > 0) record.spread /= classes;
+  return record;
 }
 
 }  // namespace dfrost

@@ -7,11 +7,20 @@
 
 #include "network/faults.h"
 #include "records/record.h"
+#include "run/node.h"
 #include "run/node_report.h"
+#include "run/round.h"
+#include "run/round_plan.h"
 
 namespace dfrost {
 
 void tally_network(const RoundNetwork& network, RoundRecord& record);
+
+// The mixing factors, and the time that it took to find them.
+void tally_mixing(const RoundPlan& plan, RoundRecord& record);
+
+// What the residents report of training, exchange and merges, and the time of each stage.
+void tally_round(RoundOutcome& outcome, RoundRecord& record);
 
 void tally_training(std::span<const NodeReport> reports, RoundRecord& record);
 
@@ -20,5 +29,8 @@ void tally_training(std::span<const NodeReport> reports, RoundRecord& record);
 void tally_exchange(std::span<NodeReport> reports, double wall_seconds, RoundRecord& record);
 
 TheoryRecord tally_theory(std::span<const NodeReport> reports);
+
+// How the mass of each class lies over the clients; classes that nobody has are left out of the spread.
+ClassMassRecord tally_class_mass(std::span<const Node> clients);
 
 }  // namespace dfrost

@@ -8,16 +8,14 @@
 #include "config/config.h"
 #include "dfrost/run.h"
 #include "records/record.h"
+#include "run/run_notes.h"
 #include "run/simulation.h"
 
 namespace dfrost {
 
 // Who watches. Calls come one at a time, from any thread.
-class RunObserver {
+class RunObserver : public RunNotes {
  public:
-  virtual ~RunObserver() = default;
-  virtual void on_note(const std::string& text) = 0;  // for people: what was decided or skipped
-  virtual void on_warning(const std::string& what, const std::string& hint) = 0;  // what may be wrong
   virtual void on_ready(const RunConfig& config, const Simulation& federation, const Backbone& backbone) = 0;
   // These may throw to end the run; with ErrorCode::cancelled all rounds that are done are saved first.
   virtual void on_progress(const RoundProgress& progress) = 0;

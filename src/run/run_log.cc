@@ -15,25 +15,25 @@ std::string timed(std::string_view text) {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}  {}\n", fmt::gmtime(std::time(nullptr)), text);
 }
 
-std::string describe(const RoundRecord& r) {
-  std::string text =
-      fmt::format("round {}: loss {}, consensus error {:.4g}, off-index mass {}", r.round,
-                  shown(r.train_loss, "{:.4f}"), r.consensus_error, shown(r.off_index_mass, "{:.4g}"));
+}  // namespace
+
+std::string describe_round(const RoundRecord& r) {
+  std::string text = fmt::format("round {}: loss {}, consensus error {}, off-index mass {}", r.round,
+                                 shown(r.train_loss, "{:.4f}"), shown(r.consensus_error, "{:.4g}"),
+                                 shown(r.off_index_mass, "{:.4g}"));
   if (const auto& e = r.evaluation) {
-    text += fmt::format(", accuracy {:.2f} % masked, {:.2f} % unmasked, network model {:.2f} %",
+    text += fmt::format(", accuracy {:.2f} % masked, {:.2f} % unmasked, network model {} %",
                         100 * e->accuracy_masked.mean, 100 * e->accuracy_unmasked.mean,
-                        100 * e->network_accuracy_masked);
+                        shown(100 * e->network_accuracy_masked, "{:.2f}"));
   }
   return text + fmt::format("; {:.1f} s, {:.1f} MB sent", r.seconds.total(),
                             static_cast<double>(r.sent_bytes) / 1e6);
 }
 
-}  // namespace
-
 RunLog::RunLog(std::filesystem::path file, RunObserver& watcher)
     : file_(std::move(file)), watcher_(watcher) {}
 
-void RunLog::write(std::string_view text) {
+void LogFile::write(std::string_view text) {
   if (!open_) {
     waiting_ += timed(text);
     return;
@@ -41,14 +41,14 @@ void RunLog::write(std::string_view text) {
   append_to_file(file_, timed(text));
 }
 
-void RunLog::write_if_possible(std::string_view text) noexcept {
+void LogFile::write_if_possible(std::string_view text) noexcept {
   try {
     if (open_) write(text);
   } catch (...) {  // the run already ends with a better reason
   }
 }
 
-void RunLog::open() {
+void LogFile::open() {
   open_ = true;
   if (!waiting_.empty()) append_to_file(file_, waiting_);
   waiting_.clear();
@@ -76,7 +76,7 @@ void RunLog::on_ready(const RunConfig& config, const Simulation& federation, con
 }
 
 void RunLog::on_round(const RoundRecord& record) {
-  write(describe(record));
+  write(describe_round(record));
   for (const auto& warning : warnings_of(record)) {
     write(fmt::format("warning: round {}: {}", record.round, warning.text()));
   }

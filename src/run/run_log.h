@@ -11,6 +11,27 @@
 
 namespace dfrost {
 
+// The file itself.
+class LogFile {
+ public:
+  explicit LogFile(std::filesystem::path file) : file_(std::move(file)) {}
+
+  // One line. What is written before there is a folder is kept until there is one.
+  void write(std::string_view text);
+  // For the end of a run that fails: a log that cannot be written must not hide why.
+  void write_if_possible(std::string_view text) noexcept;
+  // From here on there is a folder to write in.
+  void open();
+
+ private:
+  std::filesystem::path file_;
+  bool open_ = false;
+  std::string waiting_;
+};
+
+// A round in words.
+std::string describe_round(const RoundRecord& record);
+
 class RunLog final : public RunObserver {
  public:
   RunLog(std::filesystem::path file, RunObserver& watcher);
@@ -21,18 +42,13 @@ class RunLog final : public RunObserver {
   void on_progress(const RoundProgress& progress) override { watcher_.on_progress(progress); }
   void on_round(const RoundRecord& record) override;
 
-  // One line. Notes made before the run has its folder are kept until there is one.
-  void write(std::string_view text);
-  // For the end of a run that fails: a log that cannot be written must not hide why.
-  void write_if_possible(std::string_view text) noexcept;
-  // From here on there is a folder to write in.
-  void open();
+  void write(std::string_view text) { file_.write(text); }
+  void write_if_possible(std::string_view text) noexcept { file_.write_if_possible(text); }
+  void open() { file_.open(); }
 
  private:
-  std::filesystem::path file_;
+  LogFile file_;
   RunObserver& watcher_;
-  bool open_ = false;
-  std::string waiting_;
 };
 
 }  // namespace dfrost

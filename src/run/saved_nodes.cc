@@ -86,9 +86,12 @@ SavedNodes save_nodes(std::span<const Node> nodes, OptimizerMemory memory) {
     for (const auto& [name, tensor] : node.memory) append_floats(all.memory, tensor.values);
     if (memory == OptimizerMemory::fresh) continue;
     all.optimizer_steps.push_back(node.state.optimizer.steps);
+    all.optimizer_rests.push_back(node.state.optimizer.rested);
     append_floats(all.optimizer_values, node.state.optimizer.first);
     append_floats(all.optimizer_values, node.state.optimizer.second);
   }
+  if (std::ranges::all_of(all.optimizer_rests, [](std::uint64_t rests) { return rests == 0; }))
+    all.optimizer_rests.clear();
   return all;
 }
 
@@ -96,6 +99,8 @@ void restore_nodes(const SavedNodes& saved, const TrainOptions& options, std::sp
   const bool kept = options.optimizer_state == OptimizerMemory::kept;
   if (saved.optimizer_steps.size() != (kept ? nodes.size() : 0))
     refuse("another number of optimizers than train.optimizer_state keeps");
+  if (!saved.optimizer_rests.empty() && saved.optimizer_rests.size() != saved.optimizer_steps.size())
+    refuse("another number of optimizers that rested than of optimizers");
   const auto layouts = layouts_by_node(saved, nodes.size());
   std::span<const float> values = saved.values, memory = saved.memory, remembered = saved.optimizer_values;
   std::vector<Node> restored;
@@ -107,6 +112,7 @@ void restore_nodes(const SavedNodes& saved, const TrainOptions& options, std::sp
       node.memory[tensor.name] = {tensor.shape,
                                   take_floats(memory, size_of(tensor), "values that nodes remember")};
     restore_optimizer(options.optimizer, kept ? saved.optimizer_steps[u] : 0, remembered, node.state);
+    if (!saved.optimizer_rests.empty()) node.state.optimizer.rested = saved.optimizer_rests[u];
     restored.push_back(std::move(node));
   }
   if (!values.empty() || !memory.empty() || !remembered.empty())

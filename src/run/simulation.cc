@@ -8,8 +8,10 @@
 #include "dfrost/measure.h"
 #include "dfrost/wasserstein.h"
 #include "measure/evaluation.h"
-#include "measure/mixing_factor.h"
 #include "merge/merge_kinds.h"
+#include "run/class_mass.h"
+#include "run/federation_parts.h"
+#include "run/mailbox_rules.h"
 #include "run/pool_keys.h"
 #include "run/progress_counter.h"
 #include "run/round_tally.h"
@@ -18,31 +20,18 @@
 namespace dfrost {
 namespace {
 
-// Of the memory for patch embeddings, a fifth is for test pictures: they are fewer, and come up less often.
-std::size_t cache_bytes(const RunConfig& config, std::size_t fifths) {
-  return (config.data.cache_mb << 20) / 5 * fifths;
-}
-
-Partition partition_for(const RunConfig& config, const Corpus& corpus) {
-  if (config.method.cooperation != Cooperation::central) {
-    return make_partition(corpus, config.partition, config.run.seed);
+// Clients, then a server where there is one.
+std::vector<Node> make_nodes(const RunConfig& config, const Method& method, const RoundPlanner& planner,
+                             const Geometry& geometry, std::size_t classes) {
+  std::vector<Node> nodes;
+  for (std::size_t u = 0; u < planner.nodes(); ++u) {
+    const bool is_client = u < planner.clients();
+    const auto prompts = config.prompts_of(is_client ? u : 0);
+    nodes.push_back(make_node(config, geometry, classes, static_cast<ClientId>(u), prompts));
+    nodes.back().role = is_client ? NodeRole::client : NodeRole::server;
+    nodes.back().most_prompts *= method.prompt_growth;
   }
-  Partition all;
-  all.clients.emplace_back(corpus.train.size());
-  for (std::size_t i = 0; i < corpus.train.size(); ++i) all.clients.front()[i] = i;
-  return all;
-}
-
-Node make_node(const RunConfig& config, const Geometry& geometry, std::size_t classes, ClientId id,
-               const PromptOptions& prompts) {
-  Node node;
-  node.id = id;
-  node.adapter.prompts = prompts;
-  node.adapter.head = config.head;
-  node.adapter.head.classes = classes;
-  node.adapter.validate(geometry);
-  node.state = make_client_state(node.adapter, geometry, config.run.seed, id);
-  return node;
+  return nodes;
 }
 
 // Every part but prompts and keys becomes the clients' mean, summed in double in the order of the clients.
@@ -70,16 +59,6 @@ void average_keys_of(std::span<const Node> clients, ThreadPool& threads, ClientS
   average_keys(keys, transports, mean.part(kKeysPart));
 }
 
-// The first `per_domain` clients of each domain: whose merges are kept to be looked at.
-std::vector<bool> viewed_clients(const Partition& partition, const Corpus& corpus, std::size_t per_domain) {
-  std::vector<std::size_t> seen(corpus.domains.size(), 0);
-  std::vector<bool> chosen;
-  for (const auto& home : home_domains(partition, corpus)) {
-    chosen.push_back(home && seen[*home]++ < per_domain);
-  }
-  return chosen;
-}
-
 }  // namespace
 
 Simulation::Simulation(const RunConfig& config, const Backbone& backbone, const Preprocessing& preprocessing,
@@ -91,58 +70,62 @@ Simulation::Simulation(const RunConfig& config, Method method, const Backbone& b
     : config_(config),
       method_(std::move(method)),
       corpus_(std::move(corpus)),
-      train_samples_(corpus_, corpus_.train, backbone, preprocessing, cache_bytes(config, 4)),
-      test_samples_(corpus_, corpus_.test, backbone, preprocessing, cache_bytes(config, 1)),
+      train_samples_(corpus_, corpus_.train, backbone, preprocessing, train_cache_bytes(config)),
+      test_samples_(corpus_, corpus_.test, backbone, preprocessing, test_cache_bytes(config)),
       partition_(partition_for(config, corpus_)),
       planner_(method_.network, partition_.clients.size(), config.run.seed),
       run_id_(run_id(config, backbone.precision())),
       viewed_(viewed_clients(partition_, corpus_, config.diagnostics.merge_views)),
-      exchanges_(planner_.nodes(), {.rounds_ahead = planner_.rounds_ahead(),
-                                    .phases_per_round = static_cast<std::uint32_t>(method_.phases.size())}),
+      nodes_(make_nodes(config, method_, planner_, backbone.geometry(), corpus_.classes())),
+      network_model_(make_node(config, backbone.geometry(), corpus_.classes(), 0, config.prompts)),
+      exchanges_(planner_.nodes(), mailbox_options(method_, planner_.rounds_ahead(), nodes_)),
       threads_(config.run.threads) {
-  const Geometry& geometry = backbone.geometry();
-  const std::size_t clients = partition_.clients.size();
-  samples_.reserve(clients);  // equipment points to them
-  for (std::size_t u = 0; u < planner_.nodes(); ++u) {
-    const bool is_client = u < clients;
-    const auto id = static_cast<ClientId>(u);
-    nodes_.push_back(
-        make_node(config, geometry, corpus_.classes(), id, config.prompts_of(is_client ? u : 0)));
-    if (is_client) samples_.emplace_back(train_samples_, partition_.clients[u]);
-    nodes_.back().role = is_client ? NodeRole::client : NodeRole::server;
-    equipment_.push_back({is_client ? &samples_.back() : nullptr, &exchanges_.exchange_of(id)});
+  samples_.reserve(partition_.clients.size());  // equipment points to them
+  for (const Node& node : nodes_) {
+    const bool is_client = node.role == NodeRole::client;
+    if (is_client) samples_.emplace_back(train_samples_, partition_.clients[node.id]);
+    equipment_.push_back({is_client ? &samples_.back() : nullptr, &exchanges_.exchange_of(node.id)});
   }
-  network_model_ = make_node(config, geometry, corpus_.classes(), 0, config.prompts);
   workspaces_.reserve(threads_.size());
   for (std::size_t t = 0; t < threads_.size(); ++t) workspaces_.emplace_back(backbone);
 }
 
 RoundPlan Simulation::plan_round() const {
   auto plan = planner_.plan(round_);
-  if (is_evaluated(round_)) plan.viewed = viewed_;
+  if (is_evaluated(config_, round_)) plan.viewed = viewed_;
   return plan;
 }
 
 RoundRecord Simulation::run_round(const RoundProgressCallback& progress) {
-  ++round_;
   RoundRecord record;
+  const ExchangeCounts before = sent_by_all();
+  if (round_ == 0) prepare(record, progress);
+  ++round_;
   record.round = round_;
   const auto plan = plan_round();
   tally_network(plan.network, record);
-  record_mixing(plan, record);
-  const ExchangeCounts before = sent_by_all();
+  tally_mixing(plan, record);
   auto outcome = dfrost::run_round(method_, plan, run_id_, {nodes_, equipment_, threads_, workspaces_},
                                    no_patience, progress);
   record_exchange(outcome, before, record);
   const Stopwatch measuring;
   measure(record);
   record.seconds.measure += measuring.seconds();
-  if (is_evaluated(round_)) {
+  if (is_evaluated(config_, round_)) {
     const Stopwatch evaluating;
     record.evaluation = evaluate_all(progress);
     record.seconds.evaluate = evaluating.seconds();
   }
   return record;
+}
+
+// Counts as a part of the first round.
+void Simulation::prepare(RoundRecord& record, const RoundProgressCallback& progress) {
+  if (method_.preparation.empty()) return;
+  const auto outcome = run_preparation(method_, planner_.plan_preparation(), run_id_,
+                                       {nodes_, equipment_, threads_, workspaces_}, no_patience, progress);
+  record.seconds.train = outcome.work_seconds;
+  record.seconds.exchange = outcome.send_seconds + outcome.absorb_seconds;
 }
 
 RoundRecord Simulation::score_untrained(const RoundProgressCallback& progress) {
@@ -156,22 +139,8 @@ RoundRecord Simulation::score_untrained(const RoundProgressCallback& progress) {
   return record;
 }
 
-void Simulation::record_mixing(const RoundPlan& plan, RoundRecord& record) const {
-  const Stopwatch measuring;
-  record.mixing_factor = mixing_factor(plan.mixing);
-  record.active_mixing_factor = record.mixing_factor;
-  if (plan.network.absent_clients() > 0) {
-    const MixingMatrix active(plan.network.graph_of_active());
-    record.active_mixing_factor = mixing_factor(plan.lazy_mixing ? active.lazy() : active);
-  }
-  record.seconds.measure = measuring.seconds();
-}
-
 void Simulation::record_exchange(RoundOutcome& outcome, const ExchangeCounts& before, RoundRecord& record) {
-  tally_training(outcome.nodes, record);
-  record.seconds.train = outcome.work_seconds;
-  record.seconds.exchange = outcome.send_seconds;
-  tally_exchange(outcome.nodes, outcome.absorb_seconds, record);
+  tally_round(outcome, record);
   const ExchangeCounts after = sent_by_all();
   record.sent_bytes = after.sent_bytes - before.sent_bytes;
   record.sent_messages = after.sent_messages - before.sent_messages;
@@ -199,16 +168,21 @@ void Simulation::measure(RoundRecord& record) {
   record.consensus_error_total = consensus.total;
   std::ranges::copy(consensus.barycenter, model.prompts().data());
   average_all_but_prompts(clients(), model);
+  if (by_class_mass()) {
+    average_class_rows(clients(), config_.merge.mass, network_model_);
+    record.class_mass = tally_class_mass(clients());
+  }
   if (model.layout.contains(kKeysPart)) average_keys_of(clients(), threads_, model);
 }
 
-bool Simulation::is_evaluated(std::size_t round) const {
-  return round >= config_.run.rounds || (config_.evaluate.every > 0 && round % config_.evaluate.every == 0);
+bool Simulation::by_class_mass() const {
+  return config_.merge.head == HeadMerge::class_mass && config_.method.cooperation == Cooperation::peers;
 }
 
 EvaluationRecord Simulation::evaluate_all(const RoundProgressCallback& progress) {
-  const auto chosen = scored_clients(config_.evaluate, clients().size());
-  const auto samples = scored_samples(config_.evaluate, corpus_, config_.run.seed);
+  const auto scoring = config_.scoring();
+  const auto chosen = scored_clients(scoring, clients().size());
+  const auto samples = scored_samples(scoring, corpus_, config_.run.seed);
   const std::size_t models = chosen.size() + 1;  // and the network model, last
   ProgressCounter counter(progress, "evaluate", models);
   std::vector<Evaluation> evaluations(models);

@@ -56,11 +56,11 @@ class Simulation {
 
  private:
   RoundPlan plan_round() const;
-  void record_mixing(const RoundPlan& plan, RoundRecord& record) const;
+  void prepare(RoundRecord& record, const RoundProgressCallback& progress);
   void record_exchange(RoundOutcome& outcome, const ExchangeCounts& before, RoundRecord& record);
   void measure(RoundRecord& record);
   EvaluationRecord evaluate_all(const RoundProgressCallback& progress);
-  bool is_evaluated(std::size_t round) const;
+  bool by_class_mass() const;
   ExchangeCounts sent_by_all();
 
   RunConfig config_;

@@ -7,6 +7,7 @@
 #include "dfrost/merge.h"
 #include "merge/custom_merge.h"
 #include "merge/merge_kinds.h"
+#include "run/class_mass.h"
 #include "run/pool_keys.h"
 
 namespace dfrost {
@@ -50,10 +51,13 @@ void merge_all_but_prompts(const Inbox& inbox, const MergeSection& options, cons
     if (part.name == kPromptPart) continue;
     if (part.name == kKeysPart && (options.custom || traits_of(options.kind).transports)) {
       merge_keys(part_of_all(node, inbox, kKeysPart), summary, node.state.part(kKeysPart));
-    } else if (options.head == HeadMerge::average) {
+    } else if (options.head == HeadMerge::class_mass && has_class_rows(node, part.name)) {
+      continue;
+    } else if (options.head != HeadMerge::own) {
       average_part(part, inbox, std::span(node.state.values).subspan(part.offset, part.size));
     }
   }
+  if (options.head == HeadMerge::class_mass) merge_class_rows(node, inbox, options.mass);
 }
 
 // The mixing weights of the client itself and of each sender, or none for equal ones.
@@ -74,17 +78,38 @@ void note_prompts_before(Node& node) {
   noted.values.assign(prompts.data(), prompts.data() + prompts.rows() * prompts.cols());
 }
 
+void keep_last_good(Node& node, const Inbox& inbox) {
+  const std::string name(kLastGood);
+  if (inbox.messages.empty()) {
+    node.memory.erase(name);
+  } else {
+    node.memory.insert_or_assign(name, NodeTensor{{node.state.values.size()}, node.state.values});
+  }
+}
+
+void return_to_last_good(Node& node, std::vector<float> before) {
+  const auto good = node.memory.find(kLastGood);
+  const bool fits = good != node.memory.end() && good->second.values.size() == before.size();
+  node.state.values = fits ? good->second.values : std::move(before);
+}
+
 std::vector<Letter> letters_of_state(const Node& node, const RoundPlan& plan) {
   const auto neighbours = plan.mixing.graph().neighbours(node.id);
   if (neighbours.empty()) return {};
-  return {{{neighbours.begin(), neighbours.end()}, tensors_of(node.state)}};
+  auto tensors = tensors_of(node.state);
+  if (const auto mass = node.memory.find(kMass); mass != node.memory.end())
+    tensors.push_back({mass->first, mass->second.shape, mass->second.values});
+  return {{{neighbours.begin(), neighbours.end()}, std::move(tensors)}};
 }
 
-std::vector<TensorPattern> patterns_of_state(const Node& node) {
+std::vector<TensorPattern> patterns_of_state(const Node& node, HeadMerge head) {
   std::vector<TensorPattern> patterns;
+  if (head == HeadMerge::class_mass) patterns.push_back(mass_pattern(node));
   for (const auto& part : node.state.layout.parts()) {
     patterns.push_back({part.name, part.shape});
-    if (part.name == kPromptPart) patterns.back().shape.front() = 0;
+    if (part.name != kPromptPart) continue;
+    patterns.back().shape.front() = 0;
+    patterns.back().most = node.most_prompts;
   }
   return patterns;
 }

@@ -16,13 +16,23 @@ namespace dfrost {
 inline constexpr std::string_view kPromptsBefore = "prompts before";
 void note_prompts_before(Node& node);
 
-// The whole state, to all neighbours.
+// In the memory: the state of before the last merge, which training had borne out. Where it diverges from
+// what a merge made, what came from others may be why: the client goes back to what it had before it took it
+// in. Nothing is kept of a round without a merge, since then the state itself is that.
+inline constexpr std::string_view kLastGood = "last good state";
+void keep_last_good(Node& node, const Inbox& inbox);
+// `before`: what the round began with, where there is nothing further back.
+void return_to_last_good(Node& node, std::vector<float> before);
+
+// The whole state, to all neighbours, with the mass of its classes where the node has one.
 std::vector<Letter> letters_of_state(const Node& node, const RoundPlan& plan);
-// A state such as the node's own; only the number of prompts may be another.
-std::vector<TensorPattern> patterns_of_state(const Node& node);
+// A state such as the node's own, with the mass of its classes where that is what heads are merged by; only
+// the number of prompts may be another.
+std::vector<TensorPattern> patterns_of_state(const Node& node, HeadMerge head = HeadMerge::average);
 
 // Prompts by merge.kind, and with transport their separate keys the same way; everything else by the mixing
-// weights, or not at all with HeadMerge::own. A view, where the plan asks for one, changes no result.
+// weights, not at all with HeadMerge::own, or class by class with HeadMerge::class_mass. A view, where the
+// plan asks for one, changes no result.
 MergeOutcome merge_states(Node& node, const Inbox& inbox, const MergeSection& options, Seed seed,
                           const RoundPlan& plan);
 

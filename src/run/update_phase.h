@@ -21,6 +21,9 @@ class UpdatePhase final : public Phase {
   void absorb(Node& node, const Inbox& inbox, const RoundPlan& plan, NodeReport& report) const override;
 
  private:
+  // In the coordinates of the node's frame, where it has one.
+  LocalUpdateSummary train(Node& node, const RoundPlan& plan, Workplace place) const;
+
   TrainOptions train_;
   MergeSection merge_;
   Seed seed_;

@@ -8,13 +8,10 @@
 
 namespace dfrost {
 
-void write_adapters(const std::filesystem::path& folder, const Simulation& federation,
-                    const RunConfig& config, const Backbone& backbone, const Preprocessing& preprocessing,
-                    const std::string& weights) {
-  std::filesystem::create_directories(folder);
+AdapterCard adapter_card(const RunConfig& config, const Corpus& corpus, const Backbone& backbone,
+                         const Preprocessing& preprocessing, const std::string& weights) {
   AdapterCard card;
   card.method = config.method.name;
-  card.round = federation.rounds_done();
   card.seed = config.run.seed;
   card.backbone = config.backbone.path.filename().string();
   card.fingerprint = weights;
@@ -22,17 +19,34 @@ void write_adapters(const std::filesystem::path& folder, const Simulation& feder
   card.geometry = backbone.geometry();
   card.preprocessing = preprocessing;
   card.mask = config.train.mask;
-  for (const auto& domain : federation.corpus().domains) {
+  for (const auto& domain : corpus.domains) {
     card.domains.push_back({domain.name, static_cast<std::size_t>(domain.first_class), domain.class_names});
   }
-  const auto write = [&](const std::string& name, const Node& node) {
-    card.model = name;
-    card.adapter = node.adapter;
-    write_adapter(folder / (name + ".safetensors"), card, node.state);
-  };
-  for (const auto& client : federation.clients()) write(fmt::format("client-{:03}", client.id), client);
-  write("network", federation.network_model());
-  write_file_atomically(folder / "card.json", dump_json(to_json(card), 2) + "\n");
+  return card;
+}
+
+std::string adapter_name(ClientId client) { return fmt::format("client-{:03}", client); }
+
+void write_node_adapter(const std::filesystem::path& folder, AdapterCard card, const std::string& name,
+                        std::size_t round, const Node& node) {
+  card.model = name;
+  card.round = round;
+  card.adapter = node.adapter;
+  write_adapter(folder / (name + ".safetensors"), card, node.state);
+}
+
+void write_adapters(const std::filesystem::path& folder, const AdapterCard& card,
+                    const Simulation& federation) {
+  std::filesystem::create_directories(folder);
+  const std::size_t round = federation.rounds_done();
+  for (const auto& client : federation.clients())
+    write_node_adapter(folder, card, adapter_name(client.id), round, client);
+  AdapterCard network = card;
+  network.model = "network";
+  network.round = round;
+  network.adapter = federation.network_model().adapter;
+  write_node_adapter(folder, network, network.model, round, federation.network_model());
+  write_file_atomically(folder / "card.json", dump_json(to_json(network), 2) + "\n");
 }
 
 }  // namespace dfrost

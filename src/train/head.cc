@@ -22,6 +22,7 @@ MatrixView<T> cls_rows(MatrixView<T> features, std::size_t special_tokens) {
 
 MatrixView<const float> first_input(const HeadOptions& head, const Backbone& backbone,
                                     MatrixView<const float> features, const HeadPass& pass) {
+  if (pass.frame != nullptr) return pass.framed;
   if (head.kind == HeadKind::pfpt) return pass.frozen_logits;
   return cls_rows(features, backbone.geometry().special_tokens);
 }
@@ -72,6 +73,8 @@ std::vector<HeadLayer> head_layers(const HeadOptions& head, const Geometry& geom
 std::string head_weight_name(std::size_t layer) { return fmt::format("head.{}.weight", layer); }
 std::string head_bias_name(std::size_t layer) { return fmt::format("head.{}.bias", layer); }
 
+std::size_t head_offset(const StateLayout& layout) { return layout.at(head_weight_name(0)).offset; }
+
 bool drops_out(const HeadOptions& head) { return head.kind == HeadKind::pfpt && head.dropout > 0; }
 
 void draw_dropout(const RandomKey& key, std::size_t step, double rate, MatrixView<float> factors) {
@@ -82,17 +85,26 @@ void draw_dropout(const RandomKey& key, std::size_t step, double rate, MatrixVie
   }
 }
 
+MatrixView<const float> head_inputs(const HeadOptions& head, const Backbone& backbone,
+                                    MatrixView<const float> features, HeadPass& pass) {
+  const auto& geometry = backbone.geometry();
+  if (head.kind != HeadKind::pfpt) return cls_rows(features, geometry.special_tokens);
+  pass.frozen_logits.resize(features.rows() / geometry.special_tokens, geometry.classes);
+  backbone.classify(features, pass.frozen_logits);
+  return pass.frozen_logits;
+}
+
 void head_forward(const HeadOptions& head, const Backbone& backbone, const ClientState& state,
                   MatrixView<const float> features, MatrixView<const float> dropout, HeadPass& pass) {
   const auto& geometry = backbone.geometry();
   const auto layers = head_layers(head, geometry);
   const std::size_t images = features.rows() / geometry.special_tokens;
-  if (head.kind == HeadKind::pfpt) {
-    pass.frozen_logits.resize(images, geometry.classes);
-    backbone.classify(features, pass.frozen_logits);
-  }
   pass.hidden.resize(layers.size() - 1);
-  MatrixView<const float> x = first_input(head, backbone, features, pass);
+  MatrixView<const float> x = head_inputs(head, backbone, features, pass);
+  if (pass.frame != nullptr) {
+    pass.frame->apply(x, pass.framed);
+    x = pass.framed;
+  }
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const bool last = i + 1 == layers.size();
     auto& y = last ? pass.logits : pass.hidden[i];
@@ -126,14 +138,20 @@ void head_backward(const HeadOptions& head, const Backbone& backbone, const Clie
     dy = dx;
   }
   const auto first_weight = state.part(head_weight_name(0));
+  // To what the first layer has read, and through a frame to the inputs as they are.
+  const auto to_inputs = [&](MatrixView<float> d_inputs) {
+    if (pass.frame == nullptr) return small_product(Transpose::no, Transpose::no, dy, first_weight, d_inputs);
+    pass.d_framed.resize(dy.rows(), first_weight.cols());
+    small_product(Transpose::no, Transpose::no, dy, first_weight, pass.d_framed);
+    pass.frame->apply_backward(pass.d_framed, d_inputs);
+  };
   if (head.kind == HeadKind::pfpt) {
     pass.d_frozen_logits.resize(dy.rows(), geometry.classes);
-    small_product(Transpose::no, Transpose::no, dy, first_weight, pass.d_frozen_logits);
+    to_inputs(pass.d_frozen_logits);
     return backbone.classify_backward(pass.d_frozen_logits, d_features);
   }
   for (std::size_t r = 0; r < d_features.rows(); ++r) std::ranges::fill(d_features.row(r), 0.0f);
-  small_product(Transpose::no, Transpose::no, dy, first_weight,
-                cls_rows(d_features, geometry.special_tokens));
+  to_inputs(cls_rows(d_features, geometry.special_tokens));
 }
 
 }  // namespace dfrost

@@ -11,6 +11,7 @@
 #include "kernels/buffer.h"
 #include "train/adapter.h"
 #include "train/client_state.h"
+#include "train/head_frame.h"
 #include "train/random_key.h"
 
 namespace dfrost {
@@ -23,6 +24,9 @@ std::vector<HeadLayer> head_layers(const HeadOptions& head, const Geometry& geom
 std::string head_weight_name(std::size_t layer);
 std::string head_bias_name(std::size_t layer);
 
+// Where the head begins in a state's values; it goes on to their end.
+std::size_t head_offset(const StateLayout& layout);
+
 // Whether training drops hidden values.
 bool drops_out(const HeadOptions& head);
 
@@ -31,6 +35,9 @@ void draw_dropout(const RandomKey& key, std::size_t step, double rate, MatrixVie
 
 // What a forward pass leaves for the backward pass; reused from step to step.
 struct HeadPass {
+  // Where set, the first layer is one of these coordinates instead of the inputs as they are.
+  const HeadFrame* frame = nullptr;
+  Matrix<float> framed, d_framed;
   Matrix<float> frozen_logits;        // pfpt: the input of the first layer
   std::vector<Matrix<float>> hidden;  // what enters each layer but the first
   Matrix<float> logits;               // [images, classes]
@@ -38,6 +45,11 @@ struct HeadPass {
   std::vector<Matrix<float>> d_hidden;
   Matrix<float> d_frozen_logits;
 };
+
+// What enters the first layer, [images, inputs]: the CLS features, or for pfpt the frozen logits, which it
+// computes into the pass. A frame is not looked at.
+MatrixView<const float> head_inputs(const HeadOptions& head, const Backbone& backbone,
+                                    MatrixView<const float> features, HeadPass& pass);
 
 // features [images·special_tokens, width] → pass.logits. Empty dropout factors: nothing is dropped.
 void head_forward(const HeadOptions& head, const Backbone& backbone, const ClientState& state,

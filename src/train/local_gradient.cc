@@ -19,7 +19,9 @@ GradientSummary local_gradient(const AdapterOptions& adapter, const ClientState&
     const auto samples = std::span(order).subspan(first, std::min(options.batch, order.size() - first));
     load_batch(adapter, source, samples, workspace);
     draw_batch_dropout(adapter.head, key, step, workspace);
-    const double loss = differentiate_batch(adapter, state, options.mask, workspace);
+    if (options.prompts_rest) compute_features(adapter, state, workspace);
+    const double loss = options.prompts_rest ? differentiate_head(adapter, state, options.mask, workspace)
+                                             : differentiate_batch(adapter, state, options.mask, workspace);
     const auto weight = static_cast<double>(samples.size());
     for (std::size_t i = 0; i < sums.size(); ++i)
       sums[i] += weight * static_cast<double>(workspace.gradient[i]);
@@ -28,6 +30,10 @@ GradientSummary local_gradient(const AdapterOptions& adapter, const ClientState&
   }
   const double count = std::max(1.0, static_cast<double>(summary.images));
   for (std::size_t i = 0; i < sums.size(); ++i) gradient[i] = static_cast<float>(sums[i] / count);
+  if (options.prompt_rate != 1) {
+    const auto rate = static_cast<float>(options.prompt_rate);
+    for (std::size_t i = 0; i < head_offset(state.layout); ++i) gradient[i] *= rate;
+  }
   summary.loss /= count;
   return summary;
 }

@@ -25,6 +25,8 @@ struct GradientOptions {
   GradientImages images = GradientImages::all;
   std::size_t batch = 16;  // images per pass
   ClassMask mask = ClassMask::domain;
+  double prompt_rate = 1;     // times the gradient of prompts, and of what chooses among them
+  bool prompts_rest = false;  // it is zero, and costs nothing
 };
 
 struct GradientSummary {

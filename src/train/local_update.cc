@@ -1,6 +1,8 @@
 #include "train/local_update.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
 #include "base/finite.h"
 #include "dfrost/error.h"
@@ -8,18 +10,94 @@
 namespace dfrost {
 namespace {
 
-double take_step(const AdapterOptions& adapter, ClientState& state, const TrainOptions& options,
-                 OptimizerState& optimizer, Workspace& workspace) {
-  const double loss = differentiate_batch(adapter, state, options.mask, workspace);
-  if (options.optimizer.sam_radius > 0) {
-    workspace.before_ascent = state.values;
-    ascend_adaptively(workspace.gradient, options.optimizer.sam_radius, state.values);
-    differentiate_batch(adapter, state, options.mask, workspace);
-    state.values.swap(workspace.before_ascent);
+// One client's steps.
+class Stepper {
+ public:
+  Stepper(const AdapterOptions& adapter, ClientState& state, const SampleSource& source,
+          const TrainOptions& options, OptimizerState& optimizer, Workspace& workspace)
+      : adapter_(adapter),
+        state_(state),
+        source_(source),
+        options_(options),
+        optimizer_(optimizer),
+        w_(workspace),
+        prompts_{.head = head_offset(state.layout), .rate = options.prompt_rate} {
+    if (options.prompt_pull > 0)
+      start_.assign(state.values.begin(), state.values.begin() + static_cast<std::ptrdiff_t>(prompts_.head));
   }
-  descend(options.optimizer, workspace.gradient, optimizer, state.values);
-  return loss;
-}
+
+  // From here on only the head moves.
+  void rest() {
+    if (prompts_.rests) return;
+    prompts_.rests = true;
+    const auto& geometry = w_.backbone.geometry();
+    const std::size_t rows = source_.size() * geometry.special_tokens;
+    // Where a batch votes for its prompts, features depend on who is in it.
+    const bool votes = adapter_.prompts.selects() && adapter_.prompts.choice == PoolChoice::per_batch;
+    keeps_features_ = !votes && rows * geometry.width * sizeof(float) <= options_.rest_bytes;
+    if (keeps_features_) keep_features(rows);
+  }
+
+  void load(std::span<const std::size_t> samples) {
+    if (!prompts_.rests || !keeps_features_) {
+      load_batch(adapter_, source_, samples, w_);
+      if (prompts_.rests) compute_features(adapter_, state_, w_);
+      return;
+    }
+    const std::size_t tokens = w_.backbone.geometry().special_tokens, width = w_.backbone.geometry().width;
+    load_targets(source_, samples, w_);
+    w_.features.resize(samples.size() * tokens, width);
+    for (std::size_t i = 0; i < samples.size(); ++i)
+      std::copy_n(w_.rest_features.data() + samples[i] * tokens * width, tokens * width,
+                  w_.features.data() + i * tokens * width);
+  }
+
+  // Returns the loss of the loaded batch before the step.
+  double take() {
+    const double loss = differentiate();
+    if (options_.optimizer.sam_radius > 0) {
+      w_.before_ascent = state_.values;
+      ascend_adaptively(w_.gradient, options_.optimizer.sam_radius, state_.values);
+      differentiate();
+      state_.values.swap(w_.before_ascent);
+    }
+    descend(options_.optimizer, prompts_, w_.gradient, optimizer_, state_.values);
+    return loss;
+  }
+
+ private:
+  double differentiate() {
+    if (prompts_.rests) return differentiate_head(adapter_, state_, options_.mask, w_);
+    const double loss = differentiate_batch(adapter_, state_, options_.mask, w_);
+    const auto pull = static_cast<float>(options_.prompt_pull);
+    for (std::size_t i = 0; i < start_.size(); ++i) w_.gradient[i] += pull * (state_.values[i] - start_[i]);
+    return loss;
+  }
+
+  void keep_features(std::size_t rows) {
+    const std::size_t row_values = w_.backbone.geometry().width;
+    std::vector<std::size_t> all(source_.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    w_.rest_features.resize(rows, row_values);
+    float* next = w_.rest_features.data();
+    for (std::size_t first = 0; first < all.size(); first += options_.batch) {
+      load_batch(adapter_, source_,
+                 std::span(all).subspan(first, std::min(options_.batch, all.size() - first)), w_);
+      compute_features(adapter_, state_, w_);
+      next = std::copy_n(w_.features.data(), w_.features.rows() * row_values, next);
+    }
+  }
+
+  const AdapterOptions& adapter_;
+  ClientState& state_;
+  const SampleSource& source_;
+  const TrainOptions& options_;
+  OptimizerState& optimizer_;
+  Workspace& w_;
+  PromptStep prompts_;
+  std::vector<float> start_;  // what prompts are pulled to
+  bool keeps_features_ = false;
+};
 
 // Where nothing is kept all clients of a worker share its memory, one after the other.
 OptimizerState& begin_optimizer(const TrainOptions& options, ClientState& state, Workspace& workspace) {
@@ -40,6 +118,10 @@ void TrainOptions::validate() const {
   if (batch == 0)
     throw Error(ErrorCode::invalid_argument, "a batch needs at least one image").at("train.batch");
   if (epochs == 0) throw Error(ErrorCode::invalid_argument, "at least one epoch").at("train.epochs");
+  if (!(prompt_rate >= 0) || !std::isfinite(prompt_rate))
+    throw Error(ErrorCode::invalid_argument, "a rate is not negative").at("train.prompt_rate");
+  if (!(prompt_pull >= 0) || !std::isfinite(prompt_pull))
+    throw Error(ErrorCode::invalid_argument, "a pull is not negative").at("train.prompt_pull");
 }
 
 LocalUpdateSummary local_update(const AdapterOptions& adapter, ClientState& state, const SampleSource& source,
@@ -47,18 +129,20 @@ LocalUpdateSummary local_update(const AdapterOptions& adapter, ClientState& stat
   options.validate();
   require_fit(state, adapter, workspace.backbone.geometry());
   OptimizerState& optimizer = begin_optimizer(options, state, workspace);
+  Stepper stepper(adapter, state, source, options, optimizer, workspace);
   RandomStream stream = data_order(key);
   LocalUpdateSummary summary;
   const auto may_go_on = [&] { return options.max_steps == 0 || summary.steps < options.max_steps; };
   for (std::size_t epoch = 0; epoch < options.epochs && may_go_on(); ++epoch) {
     const auto order = stream.permutation(source.size());
+    if (epoch >= options.prompt_epochs) stepper.rest();
     const std::size_t seen_before = summary.images;
     double loss = 0;
     for (std::size_t first = 0; first < order.size() && may_go_on(); first += options.batch) {
       const auto samples = std::span(order).subspan(first, std::min(options.batch, order.size() - first));
-      load_batch(adapter, source, samples, workspace);
+      stepper.load(samples);
       draw_batch_dropout(adapter.head, key, summary.steps, workspace);
-      loss += take_step(adapter, state, options, optimizer, workspace) * static_cast<double>(samples.size());
+      loss += stepper.take() * static_cast<double>(samples.size());
       ++summary.steps;
       summary.images += samples.size();
     }

@@ -1,12 +1,14 @@
 // LocalUpdate: what one client does between two merges. Epochs of shuffled mini-batches, the last of which
-// may be smaller, or only the first few of them; the optimizer starts fresh, or goes on. Runs on the calling
-// thread alone, since clients run side by side, and everything random in it comes from the key: same key,
-// state and data, same bytes.
+// may be smaller, or only the first few of them; the optimizer starts fresh, or goes on. In the epochs in
+// which prompts rest, the head learns from features that one forward pass gave for all of them. Runs on the
+// calling thread alone, since clients run side by side, and everything random in it comes from the key: same
+// key, state and data, same bytes.
 #pragma once
 
 #include <vector>
 
 #include "train/client_state.h"
+#include "train/head_frame.h"
 #include "train/loss.h"
 #include "train/optimizer.h"
 #include "train/random_key.h"
@@ -22,7 +24,16 @@ struct TrainOptions {
   std::size_t epochs = 5;     // passes over the client's data in a round
   std::size_t max_steps = 0;  // batches in a round, at most: the passes end there; 0: no limit
   ClassMask mask = ClassMask::domain;
+  // Of prompts, and of what chooses among them.
+  std::size_t prompt_epochs = kAllEpochs;  // they move in the first so many epochs of a round, and then rest
+  double prompt_rate = 1;                  // times the learning rate
+  double prompt_pull = 0;  // times half their squared way since the round began, added to the loss
+  HeadFrameOptions frame = {};
+  // Memory for features while prompts rest; where they take more, they are computed at every step. Changes no
+  // result.
+  std::size_t rest_bytes = std::size_t{256} << 20;
 
+  static constexpr std::size_t kAllEpochs = 1'000'000;
   void validate() const;
 };
 

@@ -15,25 +15,38 @@ void require(bool holds, const char* place, double value, const char* rule) {
   if (!holds) throw Error(ErrorCode::invalid_argument, fmt::format("{} is not {}", value, rule)).at(place);
 }
 
-void step_sgd(const OptimizerOptions& options, std::span<const float> gradient, OptimizerState& state,
-              std::span<float> values) {
+// Some of the values, with what the optimizer remembers of them.
+struct Slice {
+  std::span<const float> gradient;
+  std::span<float> first, second;  // empty where nothing is remembered
+  std::span<float> values;
+  std::uint64_t steps = 0;  // taken with these, this one among them
+};
+
+Slice slice_of(std::span<const float> gradient, OptimizerState& state, std::span<float> values,
+               std::size_t begin, std::size_t end) {
+  const auto part = [&](std::span<float> all) { return all.empty() ? all : all.subspan(begin, end - begin); };
+  return {gradient.subspan(begin, end - begin), part(state.first), part(state.second), part(values),
+          state.steps};
+}
+
+void step_sgd(const OptimizerOptions& options, const Slice& slice) {
   const auto rate = static_cast<float>(options.learning_rate);
-  auto& velocity = state.first;
+  const auto& [gradient, velocity, second, values, steps] = slice;
   if (velocity.empty()) return add_scaled(-rate, gradient, values);
   const auto momentum = static_cast<float>(options.momentum);
   for (std::size_t i = 0; i < values.size(); ++i) velocity[i] = momentum * velocity[i] + gradient[i];
   add_scaled(-rate, velocity, values);
 }
 
-void step_adam(const OptimizerOptions& options, std::span<const float> gradient, OptimizerState& state,
-               std::span<float> values) {
+void step_adam(const OptimizerOptions& options, const Slice& slice) {
+  const auto& [gradient, first, second, values, steps] = slice;
   const auto beta1 = static_cast<float>(options.beta1), rest1 = static_cast<float>(1.0 - options.beta1);
   const auto beta2 = static_cast<float>(options.beta2), rest2 = static_cast<float>(1.0 - options.beta2);
-  const auto time = static_cast<double>(state.steps);
+  const auto time = static_cast<double>(steps);
   const auto rate = static_cast<float>(options.learning_rate / (1.0 - std::pow(options.beta1, time)));
   const auto root_scale = static_cast<float>(1.0 / std::sqrt(1.0 - std::pow(options.beta2, time)));
   const auto epsilon = static_cast<float>(options.epsilon);
-  auto &first = state.first, &second = state.second;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const float g = gradient[i];
     first[i] = beta1 * first[i] + rest1 * g;
@@ -48,7 +61,7 @@ struct Optimizer {
   std::string_view word;
   std::string_view title;
   std::size_t (*remembered_vectors)(const OptimizerOptions&);
-  void (*step)(const OptimizerOptions&, std::span<const float>, OptimizerState&, std::span<float>);
+  void (*step)(const OptimizerOptions&, const Slice&);
 };
 
 constexpr Optimizer kOptimizers[] = {
@@ -101,7 +114,7 @@ std::size_t remembered_vectors(const OptimizerOptions& options) {
 
 void OptimizerState::start(const OptimizerOptions& options, std::size_t size) {
   options.validate();
-  steps = 0;
+  steps = rested = 0;
   const std::size_t vectors = remembered_vectors(options);
   first.assign(vectors > 0 ? size : 0, 0.0f);
   second.assign(vectors > 1 ? size : 0, 0.0f);
@@ -116,7 +129,26 @@ void descend(const OptimizerOptions& options, std::span<const float> gradient, O
              std::span<float> values) {
   assert(gradient.size() == values.size() && state.fits(options, values.size()));
   ++state.steps;
-  optimizer_of(options.kind).step(options, gradient, state, values);
+  optimizer_of(options.kind).step(options, slice_of(gradient, state, values, 0, values.size()));
+}
+
+void descend(const OptimizerOptions& options, const PromptStep& prompts, std::span<const float> gradient,
+             OptimizerState& state, std::span<float> values) {
+  if (prompts.rate == 1 && !prompts.rests && state.rested == 0)
+    return descend(options, gradient, state, values);
+  assert(gradient.size() == values.size() && state.fits(options, values.size()));
+  const Optimizer& optimizer = optimizer_of(options.kind);
+  ++state.steps;
+  if (prompts.rests) {
+    ++state.rested;
+  } else {
+    OptimizerOptions own = options;
+    own.learning_rate *= prompts.rate;
+    auto slice = slice_of(gradient, state, values, 0, prompts.head);
+    slice.steps -= state.rested;
+    optimizer.step(own, slice);
+  }
+  optimizer.step(options, slice_of(gradient, state, values, prompts.head, values.size()));
 }
 
 void ascend_adaptively(std::span<const float> gradient, double radius, std::span<float> values) {

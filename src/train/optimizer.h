@@ -35,6 +35,7 @@ struct OptimizerOptions {
 
 struct OptimizerState {
   std::uint64_t steps = 0;    // taken
+  std::uint64_t rested = 0;   // of these, those in which prompts were at rest
   std::vector<float> first;   // momentum, or Adam's mean gradient; empty for plain SGD
   std::vector<float> second;  // Adam's mean square; empty for SGD
 
@@ -55,9 +56,18 @@ enum class OptimizerMemory {
 };
 std::string_view to_string(OptimizerMemory memory);
 
+// How a step treats the values before those of the head: prompts, and what chooses among them.
+struct PromptStep {
+  std::size_t head = 0;  // where the head's values begin
+  double rate = 1;       // times the learning rate
+  bool rests = false;    // nothing of them moves, and of them the optimizer neither learns nor forgets
+};
+
 // One step down the gradient, from a state that fits.
 void descend(const OptimizerOptions& options, std::span<const float> gradient, OptimizerState& state,
              std::span<float> values);
+void descend(const OptimizerOptions& options, const PromptStep& prompts, std::span<const float> gradient,
+             OptimizerState& state, std::span<float> values);
 
 // w += radius · w²∘g / ‖ |w|∘g ‖₂ over all values (adaptive SAM, Kwon et al. 2021). Nothing where the
 // gradient vanishes. The way back is the caller's copy of w, exact to the bit.

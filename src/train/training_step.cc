@@ -5,8 +5,8 @@
 namespace dfrost {
 namespace {
 
-double forward(const AdapterOptions& adapter, const ClientState& state, ClassMask mask, bool training,
-               Workspace& w, ThreadPool* threads) {
+void run_backbone(const AdapterOptions& adapter, const ClientState& state, Backbone::Tape* tape, Workspace& w,
+                  ThreadPool* threads) {
   const auto& geometry = w.backbone.geometry();
   const std::size_t images = w.targets.size();
   const bool selects = adapter.prompts.selects();
@@ -14,8 +14,13 @@ double forward(const AdapterOptions& adapter, const ClientState& state, ClassMas
   const Batch batch{images, selects ? adapter.prompts.count : state.prompts().rows(), w.patches,
                     selects ? std::as_const(w.pool.prompts).view() : state.prompts()};
   w.features.resize(images * geometry.special_tokens, geometry.width);
-  w.backbone.forward(batch, w.features, training ? w.tape.get() : nullptr, threads);
+  w.backbone.forward(batch, w.features, tape, threads);
+}
 
+// The mean loss of the features in the workspace.
+double score_features(const AdapterOptions& adapter, const ClientState& state, ClassMask mask, bool training,
+                      Workspace& w) {
+  const std::size_t images = w.targets.size();
   const bool drops = training && drops_out(adapter.head);
   head_forward(adapter.head, w.backbone, state, w.features,
                drops ? std::as_const(w.dropout).view() : MatrixView<const float>(), w.head);
@@ -25,15 +30,26 @@ double forward(const AdapterOptions& adapter, const ClientState& state, ClassMas
                 training ? w.head.d_logits.view() : MatrixView<float>());
   double sum = 0;
   for (const auto& outcome : w.outcomes) sum += outcome.loss;
-  return sum / static_cast<double>(images) + (selects ? similarity_term(adapter.prompts, w.pool) : 0.0);
+  return sum / static_cast<double>(images);
 }
 
-void backward(const AdapterOptions& adapter, const ClientState& state, Workspace& w) {
+double forward(const AdapterOptions& adapter, const ClientState& state, ClassMask mask, bool training,
+               Workspace& w, ThreadPool* threads) {
+  run_backbone(adapter, state, training ? w.tape.get() : nullptr, w, threads);
+  const double loss = score_features(adapter, state, mask, training, w);
+  return loss + (adapter.prompts.selects() ? similarity_term(adapter.prompts, w.pool) : 0.0);
+}
+
+void backward_head(const AdapterOptions& adapter, const ClientState& state, Workspace& w) {
   w.gradient.assign(state.values.size(), 0.0f);
   w.d_features.resize(w.features.rows(), w.features.cols());
   head_backward(adapter.head, w.backbone, state, w.features,
                 drops_out(adapter.head) ? std::as_const(w.dropout).view() : MatrixView<const float>(), w.head,
                 w.gradient, w.d_features);
+}
+
+void backward(const AdapterOptions& adapter, const ClientState& state, Workspace& w) {
+  backward_head(adapter, state, w);
   if (!adapter.prompts.selects())
     return w.backbone.backward(w.d_features, part_of(state.layout, std::span(w.gradient), kPromptPart),
                                *w.tape, nullptr);
@@ -49,13 +65,18 @@ void load_batch(const AdapterOptions& adapter, const SampleSource& source,
   const auto& geometry = w.backbone.geometry();
   const std::size_t values = geometry.patches() * geometry.width;
   w.patches.resize(samples.size() * geometry.patches(), geometry.width);
-  w.targets.resize(samples.size());
+  load_targets(source, samples, w);
   if (adapter.prompts.selects()) w.queries.resize(samples.size(), geometry.width);
   for (std::size_t i = 0; i < samples.size(); ++i) {
-    w.targets[i] = {source.label(samples[i]), source.domains()[source.domain(samples[i])]};
     source.write_patches(samples[i], {w.patches.data() + i * values, values});
     if (adapter.prompts.selects()) source.write_query(samples[i], w.queries.row(i));
   }
+}
+
+void load_targets(const SampleSource& source, std::span<const std::size_t> samples, Workspace& w) {
+  w.targets.resize(samples.size());
+  for (std::size_t i = 0; i < samples.size(); ++i)
+    w.targets[i] = {source.label(samples[i]), source.domains()[source.domain(samples[i])]};
 }
 
 RandomStream data_order(const RandomKey& key) { return {key.seed, "data order", key.client, key.round}; }
@@ -78,6 +99,18 @@ double differentiate_batch(const AdapterOptions& adapter, const ClientState& sta
   if (workspace.tape == nullptr) workspace.tape = workspace.backbone.make_tape();
   const double loss = forward(adapter, state, mask, true, workspace, nullptr);
   backward(adapter, state, workspace);
+  return loss;
+}
+
+void compute_features(const AdapterOptions& adapter, const ClientState& state, Workspace& workspace,
+                      ThreadPool* threads) {
+  run_backbone(adapter, state, nullptr, workspace, threads);
+}
+
+double differentiate_head(const AdapterOptions& adapter, const ClientState& state, ClassMask mask,
+                          Workspace& workspace) {
+  const double loss = score_features(adapter, state, mask, true, workspace);
+  backward_head(adapter, state, workspace);
   return loss;
 }
 

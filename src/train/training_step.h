@@ -31,6 +31,7 @@ struct Workspace {
   std::vector<Target> targets;
   // The pass.
   Matrix<float> features, d_features, d_prompts;
+  Matrix<float> rest_features;  // of all of a client's samples, while its prompts rest
   PoolPass pool;
   HeadPass head;
   std::vector<Outcome> outcomes;  // one per image
@@ -42,6 +43,9 @@ struct Workspace {
 
 void load_batch(const AdapterOptions& adapter, const SampleSource& source,
                 std::span<const std::size_t> samples, Workspace& workspace);
+
+// Labels and domains alone.
+void load_targets(const SampleSource& source, std::span<const std::size_t> samples, Workspace& workspace);
 
 // The data order: one permutation of the samples per epoch, drawn one after the other.
 RandomStream data_order(const RandomKey& key);
@@ -55,8 +59,17 @@ void draw_batch_dropout(const HeadOptions& head, const RandomKey& key, std::size
 double score_batch(const AdapterOptions& adapter, const ClientState& state, ClassMask mask,
                    Workspace& workspace, ThreadPool* threads);
 
+// The features of the loaded batch, in workspace.features.
+void compute_features(const AdapterOptions& adapter, const ClientState& state, Workspace& workspace,
+                      ThreadPool* threads = nullptr);
+
 // The same with dropout, followed by its gradient, in workspace.gradient.
 double differentiate_batch(const AdapterOptions& adapter, const ClientState& state, ClassMask mask,
                            Workspace& workspace);
+
+// The same as if prompts, and what chooses among them, had the gradient zero: from the features that stand in
+// the workspace, without the backbone, and without the similarity term, which does not move then.
+double differentiate_head(const AdapterOptions& adapter, const ClientState& state, ClassMask mask,
+                          Workspace& workspace);
 
 }  // namespace dfrost

@@ -102,6 +102,19 @@ def headers_have_pragma_once_and_say_what_they_are():
             yield f"{path}: opens without a comment that says what it is"
 
 
+# Whoever parses counts how deep the text nests beforehand: base/nesting.h.
+PARSERS = {r"[jJ]son::(sax_)?parse\(": {"src/base/json.cc", "src/base/safetensors_header.cc"},
+           r"toml::parse\(": {"src/config/toml_file.cc", "src/report/settings.cc"}}
+
+
+def texts_from_outside_are_parsed_where_their_nesting_is_bounded():
+    for path in files("src", suffixes={".h", ".cc"}):
+        for number, line in enumerate(read(path).splitlines(), 1):
+            for pattern, allowed in PARSERS.items():
+                if re.search(pattern, line) and str(path) not in allowed:
+                    yield f"{path}:{number}: parse it through base/json.h, or bound its nesting by base/nesting.h"
+
+
 def no_file_is_a_giant():
     for path in files(suffixes={".h", ".cc", ".py", ".md", ".cmake", ".ts", ".txt", ".test"}):
         length = read(path).count("\n")
@@ -154,6 +167,7 @@ CHECKS = {check.__name__: check for check in (
     public_headers_include_only_public_headers,
     the_map_and_the_folders_agree,
     headers_have_pragma_once_and_say_what_they_are,
+    texts_from_outside_are_parsed_where_their_nesting_is_bounded,
     no_file_is_a_giant,
     nothing_names_a_private_machine,
     links_in_the_documentation_lead_somewhere,

@@ -62,6 +62,12 @@ class Checks(unittest.TestCase):
             self.assert_finds(name, {"docs/a.md": f"see {place}\n"}, "others do not have")
         self.assertEqual(self.problems(name, {"docs/a.md": "http://127.0.0.1:80/ https://arxiv.org/abs/1\n"}), [])
 
+    def test_a_parser_that_nobody_bounds(self):
+        name = "texts_from_outside_are_parsed_where_their_nesting_is_bounded"
+        for call in ("nlohmann::json::parse(text)", "Json::parse(text)", "toml::parse(text)"):
+            self.assert_finds(name, {"src/base/b.cc": f"auto a = {call};\n"}, "bound its nesting")
+        self.assertEqual(self.problems(name, {"src/base/json.cc": "auto a = nlohmann::json::parse(text);\n"}), [])
+
     def test_a_dead_link(self):
         name = "links_in_the_documentation_lead_somewhere"
         self.assert_finds(name, {"docs/a.md": "[b](b.md)\n"}, "links to b.md")

@@ -1,11 +1,16 @@
 #include "base/file.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <set>
+
+#include "base/file_fault.h"
 #include "support/support.h"
 
 namespace dfrost {
@@ -20,17 +25,68 @@ TEST(WriteFileAtomically, LeavesTheNewContentAndNoTemporaryFile) {
 }
 
 TEST(WriteFileAtomically, KeepsTheOldContentWhenTheDiskIsFull) {
-  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "SKIPPED: no /dev/full here";
   const test::TemporaryFolder folder;
   test::expect_error(ErrorCode::not_found, "no/such",
                      [&] { write_file_atomically(folder / "no/such/file", "x"); });
-  // A write to /dev/full fails with ENOSPC; the link makes it the temporary file's place.
   write_file_atomically(folder / "a.txt", "old");
-  const auto temporary = folder / ("a.txt." + std::to_string(::getpid()) + ".tmp");
-  std::filesystem::create_symlink("/dev/full", temporary);
+  const ScopedFileFault full([](FileChange change, const auto&) {
+    return change == FileChange::write ? FileVerdict{FileVerdict::Kind::fails, ENOSPC} : FileVerdict{};
+  });
   test::expect_error(ErrorCode::resource_exhausted, "a.txt",
                      [&] { write_file_atomically(folder / "a.txt", "new"); });
   EXPECT_EQ(read_text_file(folder / "a.txt"), "old");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+}
+
+TEST(WriteFileAtomically, WritesIntoNoFileThatSomebodyLaidInItsWay) {
+  const test::TemporaryFolder folder;
+  write_file_atomically(folder / "victim", "mine");
+  // The name that it had before names were made up.
+  std::filesystem::create_symlink(folder / "victim", folder / fmt::format("a.txt.{}.tmp", ::getpid()));
+  std::vector<std::string> names;
+  const ScopedFileFault watch([&](FileChange change, const std::filesystem::path& path) {
+    if (change == FileChange::create) {
+      names.push_back(path.filename());
+      // Somebody who guessed the first name well: a link under it must not be followed.
+      if (names.size() == 1) std::filesystem::create_symlink(folder / "victim", path);
+    }
+    return FileVerdict{};
+  });
+  for (int i = 0; i < 3; ++i) write_file_atomically(folder / "a.txt", "new");
+  EXPECT_EQ(read_text_file(folder / "victim"), "mine");
+  EXPECT_EQ(read_text_file(folder / "a.txt"), "new");
+  ASSERT_EQ(names.size(), 4u);
+  EXPECT_EQ(std::set(names.begin(), names.end()).size(), 4u);
+  for (const auto& name : names) EXPECT_TRUE(is_unfinished_file(name)) << name;
+  for (const char* name : {"a.txt", "notes.tmp", "a.txt.4711.tmp", "a.0123456789abcdeg.tmp"})
+    EXPECT_FALSE(is_unfinished_file(name)) << name;
+}
+
+TEST(FileFault, LeavesHalfOfAWriteAndTidiesNothingUpWhereTheProcessDies) {
+  const test::TemporaryFolder folder;
+  append_to_file(folder / "log", "one\n");
+  bool dead = false;
+  const ScopedFileFault fault([&](FileChange change, const auto&) {
+    dead = dead || change == FileChange::write;
+    return FileVerdict{dead ? FileVerdict::Kind::dies : FileVerdict::Kind::happens};
+  });
+  EXPECT_THROW(append_to_file(folder / "log", "two\n"), DiedInTest);
+  EXPECT_EQ(read_text_file(folder / "log"), "one\ntw");
+  dead = false;
+  EXPECT_THROW(write_file_atomically(folder / "log", "three\n"), DiedInTest);
+  EXPECT_EQ(read_text_file(folder / "log"), "one\ntw");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 2) << "and the temporary";
+}
+
+TEST(WorkFolder, IsNewForItsOwnerAloneAndGoneAfterwards) {
+  const test::TemporaryFolder folder;
+  {
+    const WorkFolder one(folder.path(), ".work-"), two(folder.path(), ".work-");
+    EXPECT_NE(one.path(), two.path());
+    EXPECT_EQ(std::filesystem::status(one.path()).permissions(), std::filesystem::perms::owner_all);
+    write_file_atomically(one.path() / "a", "x");
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
 TEST(WriteFileAtomically, ReplacesWhatALinkLeadsToAndKeepsTheLink) {
@@ -79,7 +135,7 @@ TEST(MappedFile, ShowsTheBytesAndSurvivesAMove) {
   MappedFile first(folder / "f");
   const MappedFile second = std::move(first);
   ASSERT_EQ(second.bytes().size(), 3u);
-  release_pages(second.bytes());
+  second.release(second.bytes());
   EXPECT_EQ(second.bytes()[2], std::byte{'c'});
 }
 
@@ -87,6 +143,56 @@ TEST(MappedFile, NamesAMissingFileAndAFolder) {
   const test::TemporaryFolder folder;
   test::expect_error(ErrorCode::not_found, "missing", [&] { MappedFile(folder / "missing"); });
   test::expect_error(ErrorCode::not_found, "is a folder", [&] { MappedFile(folder.path()); });
+}
+
+TEST(ReadFileStart, IsTheWholeFileWhereThatIsShorter) {
+  const test::TemporaryFolder folder;
+  write_file_atomically(folder / "f", "abcdef");
+  EXPECT_EQ(read_file_start(folder / "f", 4), "abcd");
+  EXPECT_EQ(read_file_start(folder / "f", 40), "abcdef");
+}
+
+// Without a writer, opening a pipe to read from it waits for one, for ever.
+TEST(OnlyRegularFiles, AreReadAndAPipeIsRefusedAtOnce) {
+  const test::TemporaryFolder folder;
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+  test::expect_error(ErrorCode::not_found, "not a regular file", [&] { MappedFile(folder / "pipe"); });
+  test::expect_error(ErrorCode::not_found, "not a regular file", [&] { read_text_file(folder / "pipe"); });
+  test::expect_error(ErrorCode::not_found, "not a regular file",
+                     [&] { read_file_start(folder / "pipe", 4); });
+  test::expect_error(ErrorCode::not_found, "not a regular file", [&] { MappedFile("/dev/zero"); });
+}
+
+TEST(MappedFile, ShowsASmallFileAsItWasWhenOpenedWhateverHappensToIt) {
+  const test::TemporaryFolder folder;
+  write_file_atomically(folder / "f", std::string(100'000, 'x'));
+  const MappedFile file(folder / "f");
+  std::filesystem::resize_file(folder / "f", 0);
+  EXPECT_EQ(file.bytes()[99'999], std::byte{'x'});
+  file.check();
+}
+
+// Before there was a guard, the read ended the process by SIGBUS.
+TEST(MappedFile, OfALargeFileThatIsCutShortIsAnErrorAfterTheRead) {
+  const test::TemporaryFolder folder;
+  const auto path = folder / "large";
+  write_file_atomically(path, "head");
+  std::filesystem::resize_file(path, kReadAtOnceBytes + 123'456);
+  MappedFile file(path);
+  file.check();
+  std::filesystem::resize_file(path, 8'192);
+  const MappedFile moved = std::move(file);
+  EXPECT_EQ(moved.bytes()[0], std::byte{'h'});
+  moved.check();
+  EXPECT_EQ(moved.bytes()[kReadAtOnceBytes], std::byte{0});
+  test::expect_error(ErrorCode::data_loss, "cut short", [&] { moved.check(); });
+  EXPECT_EQ(moved.bytes()[10'000], std::byte{0});
+  EXPECT_EQ(moved.bytes()[0], std::byte{'h'});
+  // The next one on its place begins anew.
+  std::filesystem::resize_file(path, kReadAtOnceBytes + 1);
+  const MappedFile again(path);
+  EXPECT_EQ(again.bytes()[kReadAtOnceBytes], std::byte{0});
+  again.check();
 }
 
 TEST(MappedFile, AnEmptyFileHasNoBytes) {

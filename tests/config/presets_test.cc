@@ -128,5 +128,44 @@ TEST(ExperimentPresets, AreAllValid) {
   EXPECT_EQ(experiment_preset("demo").config.clients(), 30u);
 }
 
+TEST(Scoring, OfThePapersSettingsIsInFull) {
+  for (const char* name : {"five", "four"}) {
+    const RunConfig config = experiment_preset(name).config;
+    EXPECT_EQ(config.scoring().samples, 0u) << name;
+    EXPECT_EQ(config.scoring().clients, 0u) << name;
+  }
+}
+
+// 40 clients and the network model on 4 domains, once after the last of ten rounds; trained are 4 × 3,000
+// pictures, 5 epochs, each as dear as two that are scored: a fifth of all is a quarter of that.
+TEST(Scoring, TakesAFifthOfTheWorkWhereAllPicturesWouldTakeMore) {
+  RunConfig config = experiment_preset("four").config;
+  config.run.rounds = 10;
+  config.data.train_per_domain = 3'000;
+  EXPECT_EQ(config.scoring().samples, 4u * 3'000 * 5 * 2 * 10 / 4 / (41 * 4));
+  config.evaluate.every = 1;
+  EXPECT_EQ(config.scoring().samples, 4u * 3'000 * 5 * 2 / 4 / (41 * 4));
+  config.evaluate.clients = 9;
+  EXPECT_EQ(config.scoring().samples, 4u * 3'000 * 5 * 2 / 4 / (10 * 4));
+  EXPECT_EQ(config.scoring().clients, 9u);
+  config.data.train_per_domain = 10'000;
+  EXPECT_EQ(config.scoring().samples, 0u) << "all 2,500 fit";
+}
+
+TEST(Scoring, LooksAtSixtyPicturesOfEachDomainAtLeastAndAtAllWhereAsked) {
+  RunConfig config = experiment_preset("four").config;
+  config.run.rounds = 3;
+  config.data.train_per_domain = 100;
+  EXPECT_EQ(config.scoring().samples, kLeastScoredSamples);
+  config.evaluate.samples = 40;
+  EXPECT_EQ(config.scoring().samples, 40u);
+  config.evaluate.samples = 0;
+  config.evaluate.share = 1;
+  EXPECT_EQ(config.scoring().samples, 0u);
+  config.evaluate.share = 0.2;
+  config.data.train_per_domain = 0;  // nobody knows how many before they are read
+  EXPECT_EQ(config.scoring().samples, 0u);
+}
+
 }  // namespace
 }  // namespace dfrost

@@ -159,6 +159,9 @@ TEST(ConfigFile, CentralTrainingNeedsNoPicturesForClientsThatItDoesNotHave) {
 
 TEST(ConfigFile, HostileTextIsAnErrorWithALine) {
   const std::string deep = "[run]\nname = " + std::string(100'000, '[');
+  std::string dotted = "[run]\n";  // a table in a table in a table …
+  for (int i = 0; i < 50'000; ++i) dotted += "a.";
+  dotted += "a = 1";
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"[run]\nseed = 99999999999999999999", "test.toml, line 2"},
       {"[run]\nseed = -1", "-1 is not a whole number, 0 or more"},
@@ -170,6 +173,8 @@ TEST(ConfigFile, HostileTextIsAnErrorWithALine) {
       {"[partition]\nmin_per_client = 9223372036854775807",
        "9223372036854775807 is not a whole number, 0 or more"},
       {deep, "test.toml, line 2"},
+      {dotted, "test.toml, line 2"},
+      {"[" + dotted.substr(6), "nest deeper than"},
       {"[run]\nname = \"\xff\xfe\"", "test.toml, line 2"},
       {std::string("[run]\nname = \"a\0b\"", 19), "test.toml, line 2"},
       {"[run]\nname = 1979-05-27", "a date or time is not a text"},

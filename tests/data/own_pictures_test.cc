@@ -2,7 +2,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/file.h"
@@ -83,6 +86,98 @@ TEST(HeldOutFifth, OfPicturesWithoutNamesGoesByTheirPlaces) {
   const auto before = held_out(100), now = held_out(104);
   EXPECT_EQ(before.size(), 20u);
   EXPECT_LE(std::ranges::count_if(before, [&](auto x) { return !now.contains(x); }), 4);
+}
+
+TEST(HeldOutFifth, IsOnePictureOfAClassOfThreeOrFourAndNoneOfFewer) {
+  const test::TemporaryFolder own;
+  for (const std::size_t pictures : {1, 2, 3, 4, 5, 9, 10, 14})
+    write_class(own / std::to_string(pictures), pictures);
+  const Dataset dataset = open(own.path());
+  const auto held_out = count_classes(dataset[Split::test].labels, dataset.class_names.size());
+  std::map<std::string, std::size_t> found;
+  for (std::size_t c = 0; c < held_out.size(); ++c) found[dataset.class_names[c]] = held_out[c];
+  EXPECT_EQ(found, (std::map<std::string, std::size_t>{
+                       {"1", 0}, {"2", 0}, {"3", 1}, {"4", 1}, {"5", 1}, {"9", 1}, {"10", 2}, {"14", 2}}));
+}
+
+TEST(OwnPictures, OfAClassThatNobodyCanLearnAreNoted) {
+  const test::TemporaryFolder own;
+  for (const char* name : {"train/ant", "train/bee", "test/ant", "test/wasp", "test/fly", "val/moth"})
+    write_class(own / name, 2);
+  const Dataset dataset = open(own.path());
+  EXPECT_EQ(dataset.notes, (Names{"only test pictures of fly, wasp: nobody can learn them",
+                                  "only val pictures of moth: nobody can learn it"}));
+}
+
+TEST(OwnPictures, AreFoundByTheirEndingsAndWithoutOneByTheirFirstBytes) {
+  const test::TemporaryFolder own;
+  write_class(own / "bee", 1);
+  const auto png = read_text_file(own / "bee/0.png");
+  for (const char* name : {"one", "a.JPE", "a.jfif", "a.webp", "a.GIF", "IMG_0001"})
+    write_file_atomically(own / "bee" / name, png);  // the ending need not be right
+  write_file_atomically(own / "bee/README", "no picture");
+  write_file_atomically(own / "bee/photo.heic", "no picture");
+  write_file_atomically(own / "bee/notes.txt", "no picture");
+  ASSERT_EQ(::mkfifo((own / "bee/pipe.png").c_str(), 0600), 0);
+  ASSERT_EQ(::mkfifo((own / "bee/pipe").c_str(), 0600), 0);
+  const Dataset dataset = open(own.path());
+  EXPECT_EQ(dataset[Split::train].size() + dataset[Split::test].size(), 7u);
+  std::map<std::string, std::string> skipped;
+  for (const auto& file : dataset.skipped.files) skipped[fs::path(file.path).filename()] = file.reason;
+  EXPECT_EQ(skipped, (std::map<std::string, std::string>{
+                         {"README", "not a picture by its name"},
+                         {"notes.txt", "not a picture by its name"},
+                         {"photo.heic", ".heic is not read, convert it to PNG or JPEG"},
+                         {"pipe", "not a picture by its name"},
+                         {"pipe.png", "cannot be read"}}));
+}
+
+TEST(OwnPictures, ThatAreSkippedAreAllNamed) {
+  const test::TemporaryFolder own;
+  write_class(own / "bee", 3);
+  for (int i = 0; i < 14; ++i) write_file_atomically(own / fmt::format("bee/bad{}.png", i), "no picture");
+  const Dataset dataset = open(own.path());
+  EXPECT_EQ(dataset.skipped.count(), 14u);
+  EXPECT_EQ(dataset.skipped.examples().size(), 10u);
+  EXPECT_NE(dataset.skipped.files.back().line().find("bad9.png"), std::string::npos);
+}
+
+// Large pictures stay encoded and are turned at every use; small ones are kept as pixels, turned.
+TEST(OwnPictures, StandUprightHoweverTheyAreKeptAndAsStoredWhereAskedFor) {
+  const test::TemporaryFolder own;
+  test::run_python("data/make_turned_set.py", own.path().string());
+  for (const auto exif : {ExifOrientation::apply, ExifOrientation::ignore}) {
+    const Dataset dataset = open_dataset({.name = "mine", .path = own.path()}, {}, {.exif = exif});
+    const PictureSet& set = dataset[Split::train];
+    ASSERT_EQ(set.size(), 4u);
+    std::set<PictureKind> kinds;
+    for (std::size_t i = 0; i < set.size(); ++i) {
+      kinds.insert(set.records[i].kind);
+      Image scratch;
+      const auto view = view_picture(set, i, scratch);
+      const auto upright = read_image(own / std::string(set.name(i)), exif);
+      EXPECT_EQ(set.records[i].width, upright.width);
+      EXPECT_EQ(view.width, upright.width);
+      EXPECT_EQ(view.width > view.height, exif == ExifOrientation::ignore);  // stored lying, meant standing
+      EXPECT_TRUE(std::equal(upright.rgb.begin(), upright.rgb.end(), view.rgb));
+    }
+    EXPECT_EQ(kinds, (std::set{PictureKind::rgb, PictureKind::encoded}));
+  }
+}
+
+TEST(CountPictures, SeesWhatIsThereWithoutReadingIt) {
+  const test::TemporaryFolder own;
+  write_class(own / "train/bee", 3);
+  write_class(own / "test/bee", 2);
+  write_class(own / "val/ant", 1);
+  write_file_atomically(own / "train/bee/note.txt", "no picture");
+  const auto count = [](const fs::path& path) {
+    return count_pictures(*locate_dataset({.name = "mine", .path = path}, {}));
+  };
+  EXPECT_EQ(count(own.path()), (SplitCounts{3, 1, 2}));
+  write_file_atomically(own / "list.csv",
+                        "path,label\ntrain/bee/0.png,bee\ngone.png,bee\ntest/bee/0.png,bee,test\n");
+  EXPECT_EQ(count(own / "list.csv"), (SplitCounts{1, 0, 1}));
 }
 
 TEST(OwnPictures, InALoneTestFolderAreAllToBeScored) {

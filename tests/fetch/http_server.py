@@ -1,9 +1,12 @@
 """A web server on the loopback for the download tests: http_server.py PORT_FILE. Serves 200,000 fixed bytes under names that
-say how it misbehaves, and lists its requests, a line each, under /log. Ends when its parent does."""
+say how it misbehaves, and lists its requests, a line each, under /log; the same over TLS on the port in PORT_FILE.secure,
+with the certificate in PORT_FILE.certificate. Ends when its parent does."""
 
 import hashlib
 import os
 import re
+import ssl
+import subprocess
 import sys
 import threading
 import time
@@ -40,6 +43,10 @@ class Handler(BaseHTTPRequestHandler):
                                           ("X-Linked-ETag", f'"{hashlib.sha256(CONTENT).hexdigest()}"')])
         if self.path == "/stated-wrong":
             return self.answer(302, b"", [("Location", "/good"), ("X-Linked-ETag", f'"{"0" * 64}"')])
+        if self.path.startswith("/redirect/"):
+            return self.answer(302, b"", [("Location", self.path.removeprefix("/redirect/"))])
+        if self.path == "/to-one-who-states":
+            return self.answer(302, b"", [("Location", "/stated-by-itself/data.bin")])
         content = CONTENT[::-1] if self.path == "/wrong" else CONTENT
         start = 0
         if (match := re.fullmatch(r"bytes=(\d+)-", wanted)) and self.path != "/no-range":
@@ -50,6 +57,8 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
         else:
             self.send_response(200)
+        if self.path.startswith("/stated-by-itself"):
+            self.send_header("X-Linked-ETag", f'"{hashlib.sha256(CONTENT).hexdigest()}"')
         body = content[start:]
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -75,9 +84,28 @@ class Server(ThreadingHTTPServer):
         pass  # clients that hang up in the middle are part of the tests
 
 
+def write(path, text):
+    with open(path + ".new", "w") as file:
+        file.write(text)
+    os.rename(path + ".new", path)
+
+
+def serve_securely(path):
+    """With a key of its own that nobody trusts who is not told to."""
+    certificate, key = path + ".certificate", path + ".key"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+                    "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate],
+                   check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    secure = Server(("127.0.0.1", 0), Handler)
+    secure.socket = context.wrap_socket(secure.socket, server_side=True)
+    write(path + ".secure", str(secure.server_port))
+    secure.serve_forever()
+
+
 server = Server(("127.0.0.1", 0), Handler)
 threading.Thread(target=end_with_parent, args=(os.getppid(),), daemon=True).start()
-with open(sys.argv[1] + ".new", "w") as file:
-    file.write(str(server.server_port))
-os.rename(sys.argv[1] + ".new", sys.argv[1])
+threading.Thread(target=serve_securely, args=(sys.argv[1],), daemon=True).start()
+write(sys.argv[1], str(server.server_port))
 server.serve_forever()

@@ -88,6 +88,66 @@ TEST(OtMerge, TheGramFormAndTheDirectFormAgree) {
   }
 }
 
+// All three forms give one result, and prompts that began as one end as one.
+void expect_one_result(const test::Neighbours& neighbours, MergeOptions options, std::size_t prompts) {
+  options.form = MergeForm::direct;
+  const auto direct = merge_points(neighbours, options, prompts);
+  for (const auto form : {MergeForm::gram, MergeForm::automatic}) {
+    options.form = form;
+    const auto other = merge_points(neighbours, options, prompts);
+    for (std::size_t i = 0; i < direct.prompts.values.size(); ++i)
+      ASSERT_NEAR(direct.prompts.values[i], other.prompts.values[i], 1e-5) << i;
+  }
+  const auto own = neighbours.sets.front().view();
+  for (std::size_t i = 0; i < std::min(prompts, own.rows()); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (options.dead == DeadPrompts::reseed || !std::ranges::equal(own.row(i), own.row(j))) continue;
+      EXPECT_TRUE(std::ranges::equal(direct.prompts.view().row(i), direct.prompts.view().row(j)));
+    }
+  }
+}
+
+TEST(OtMerge, OwnPromptsThatCoincideStayTogetherInEveryForm) {
+  std::vector<float> own;
+  for (int i = 0; i < 4; ++i) own.insert(own.end(), {-.3f, -.2f, -1.2f});
+  const std::vector<float> others = {1.8f, 1.1f, -.3f, .8f, .3f, -.6f, 1, -.3f, -.3f, -.8f, .5f, -.1f};
+  test::Neighbours one{{test::Points(4, 3, own), test::Points(4, 3, others)}},
+      each{{test::Points(4, 3, own)}};
+  for (std::size_t r = 0; r < 4; ++r)
+    each.sets.emplace_back(1, 3, std::vector<float>(others.begin() + 3 * r, others.begin() + 3 * (r + 1)));
+  for (const auto* neighbours : {&one, &each}) {
+    expect_one_result(*neighbours, {.epsilon = 0.1}, 4);
+    // As one prompt with the mass of all: a column's share of the mass does not change where it goes.
+    const auto four = merge_points(*neighbours, {.epsilon = 0.1, .lambda = 0}, 4);
+    const auto single = merge_points(*neighbours, {.epsilon = 0.1, .lambda = 0}, 1);
+    for (std::size_t i = 0; i < 12; ++i)
+      EXPECT_NEAR(four.prompts.values[i], single.prompts.values[i % 3], 1e-6);
+  }
+}
+
+TEST(OtMerge, IsTheSameInEveryFormWhereverPromptsCoincide) {
+  std::size_t twins = 0;
+  for (Seed seed = 0; seed < 150; ++seed) {
+    RandomStream random(seed, "twins");
+    const std::size_t prompts = 2 + random.below(7), width = 1 + random.below(6);
+    auto neighbours = random_neighbours(2 + random.below(4), prompts, width, random.uniform(0, 1), random);
+    for (auto& set : neighbours.sets) {
+      for (std::size_t r = 0; r < prompts; ++r) {
+        if (random.below(2) == 0) continue;
+        std::ranges::copy(set.view().row(random.below(prompts)), set.row(r).begin());
+        ++twins;
+      }
+    }
+    MergeOptions options{.epsilon = std::pow(10.0, random.uniform(-2, 1))};
+    options.dead = static_cast<DeadPrompts>(random.below(3));
+    options.shrink = static_cast<Shrink>(random.below(2));
+    options.seed = seed;
+    SCOPED_TRACE(seed);
+    expect_one_result(neighbours, options, 1 + random.below(2 * prompts));
+  }
+  EXPECT_GT(twins, 100u);
+}
+
 TEST(OtMerge, IsUnchangedWhenAPeerReordersItsPrompts) {
   for (Seed seed = 0; seed < 10; ++seed) {
     RandomStream random(seed, "reorder");

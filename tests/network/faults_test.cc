@@ -143,6 +143,23 @@ TEST(Participation, TakesLinksFromAGraphThatIsGiven) {
   }
 }
 
+TEST(Participation, IsDrawnAmongThoseThatAreInTheFederation) {
+  const Topology topology({.degree = 4}, 20, 1);
+  std::vector<bool> present(20, true);
+  EXPECT_EQ(draw_round(topology, {.active_clients = 7}, 3, present).active,
+            draw_round(topology, {.active_clients = 7}, 3).active);
+  for (const ClientId gone : {2, 3, 11}) present[gone] = false;
+  const auto all = draw_round(topology, {}, 3, present);
+  EXPECT_EQ(all.active, present);
+  EXPECT_EQ(all.graph.edges().size(), 17u * 4 / 2);  // who is left still has four neighbours
+  for (const auto graph : {ActiveGraph::active, ActiveGraph::all}) {
+    const auto some = draw_round(topology, {.active_clients = 7, .active_graph = graph}, 3, present);
+    EXPECT_EQ(some.absent_clients(), 13u);
+    for (const ClientId gone : {2, 3, 11}) EXPECT_FALSE(some.active[gone]);
+    expect_no_link_of_absent(some);
+  }
+}
+
 TEST(Faults, AreRefusedWhenTheyCannotBe) {
   const auto expect = [](FaultOptions options, const std::string& text) {
     test::expect_error(ErrorCode::invalid_argument, text, [&] { options.validate(10); });

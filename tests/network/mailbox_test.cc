@@ -35,6 +35,18 @@ std::vector<Absence> absences_of(const std::vector<Received>& received) {
 const std::vector<ClientId> kOne = {1};
 const std::vector<ClientId> kOneAndTwo = {1, 2};
 
+TEST(Mailbox, TellsWhoIsMissingAndTakesNothing) {
+  Mailbox mailbox(4);
+  mailbox.begin({3, 0});
+  EXPECT_EQ(mailbox.wait(kOneAndTwo, Exchange::kNoWaiting), kOneAndTwo);
+  mailbox.deliver(2, {3, 0}, letter_of(5));
+  EXPECT_EQ(mailbox.wait(kOneAndTwo, Exchange::kNoWaiting), kOne);
+  std::thread other([&] { mailbox.mark_gone(1); });
+  EXPECT_TRUE(mailbox.wait(kOneAndTwo, far_away()).empty());
+  other.join();
+  EXPECT_EQ(sizes_of(mailbox.receive(kOneAndTwo, far_away())), (std::vector<std::size_t>{0, 5}));
+}
+
 TEST(Mailbox, GivesWhatCameSortedBySenderAndKeepsNothingOfIt) {
   Mailbox mailbox(4);
   const auto letter = letter_of(3);
@@ -88,6 +100,23 @@ TEST(Mailbox, DropsWhatNobodyAskedFor) {
   mailbox.receive({}, Exchange::kNoWaiting);
   mailbox.begin({2, 0});
   EXPECT_EQ(mailbox.counts(), (ExchangeCounts{.unexpected = 3}));
+}
+
+TEST(Mailbox, HoldsNothingOfThoseWhoAreNoNeighboursInThatRound) {
+  // In even rounds client 1 is one, in odd rounds client 2.
+  Mailbox mailbox(4, {.rounds_ahead = 1, .admits = [](ClientId sender, Moment moment) {
+                        return sender == 1 + moment.round % 2;
+                      }});
+  mailbox.begin({4, 0});
+  const auto letter = letter_of(1);
+  for (ClientId sender = 0; sender < 4; ++sender) {
+    mailbox.deliver(sender, {4, 0}, letter);
+    mailbox.deliver(sender, {5, 0}, letter);
+    mailbox.refuse(sender, {4, 1});
+  }
+  EXPECT_EQ(letter.use_count(), 3);
+  EXPECT_EQ(mailbox.counts(), (ExchangeCounts{.unexpected = 9, .too_large = 1}));
+  EXPECT_EQ(sizes_of(mailbox.receive(kOne, far_away())), (std::vector<std::size_t>{1}));
 }
 
 TEST(Mailbox, NamesThePeerWhoseMessageItRefusedAndDoesNotWaitForIt) {
@@ -194,6 +223,19 @@ TEST(Mailbox, TakesMessagesFromManyThreadsWhileItsOwnerReceives) {
   for (auto& wire : wires) wire.join();
   EXPECT_EQ(mailbox.counts(),
             (ExchangeCounts{.received_messages = 6 * kRounds, .received_bytes = 12 * kRounds}));
+}
+
+TEST(Mailbox, SaysBeforeAMessageComesWhetherItWouldBeKept) {
+  Mailbox mailbox(3, {.rounds_ahead = 1});
+  mailbox.begin({5, 0});
+  EXPECT_EQ(mailbox.announce(1, {5, 0}), Delivery::kept);
+  EXPECT_EQ(mailbox.announce(1, {5, 0}), Delivery::kept);  // it has not come yet
+  EXPECT_EQ(mailbox.deliver(1, {5, 0}, letter_of(3)), Delivery::kept);
+  EXPECT_EQ(mailbox.announce(1, {5, 0}), Delivery::repeated);
+  EXPECT_EQ(mailbox.announce(1, {4, 0}), Delivery::late);
+  EXPECT_EQ(mailbox.announce(1, {7, 0}), Delivery::early);
+  EXPECT_EQ(mailbox.announce(9, {5, 0}), Delivery::unexpected);
+  EXPECT_EQ(mailbox.counts(), (ExchangeCounts{.late = 1, .early = 1, .repeated = 1, .unexpected = 1}));
 }
 
 }  // namespace

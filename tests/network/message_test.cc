@@ -49,12 +49,7 @@ void put_checksum(std::vector<std::byte>& bytes) {
 }
 
 TEST_F(MessageFormat, BringsAStateAcrossBitForBit) {
-  prompts_ = {0.0f,
-              -0.0f,
-              std::numeric_limits<float>::denorm_min(),
-              std::numeric_limits<float>::max(),
-              -std::numeric_limits<float>::max(),
-              0.1f};
+  prompts_ = {0.0f, -0.0f, std::numeric_limits<float>::denorm_min(), kLargestValue, -kLargestValue, 0.1f};
   const auto result = decode_message(encode(), expected_);
   ASSERT_TRUE(std::holds_alternative<Message>(result)) << std::get<Refusal>(result).text;
   const auto& message = std::get<Message>(result);
@@ -193,6 +188,52 @@ TEST_F(MessageFormat, IsRefusedWhenAValueIsNotFinite) {
     bias_[1] = bad;
     expect_refused(encode(), RefusalReason::not_finite, "value 1 of tensor 'head.bias'");
   }
+}
+
+TEST_F(MessageFormat, IsRefusedWhenItBringsMorePromptsThanAnybodyHas) {
+  expected_.tensors[1].most = 2;
+  EXPECT_TRUE(std::holds_alternative<Message>(decode_message(encode(), expected_)));
+  expected_.tensors[1].most = 1;
+  expect_refused(encode(), RefusalReason::shape, "expected [0, 3] (0: at most 1)");
+}
+
+TEST_F(MessageFormat, IsRefusedUnreadWhenItIsLongerThanAnyThatFits) {
+  expected_.tensors[1].most = 2;
+  std::vector<float> many(3 * 80'000, 0.5f);
+  const std::vector<FloatTensor> state = {{"prompt_embeddings", {80'000, 3}, many},
+                                          {"head.bias", {2}, bias_}};
+  auto bytes = encode_message(envelope_, state);
+  bytes.back() ^= std::byte{1};  // damaged, which nobody looks for any more
+  expect_refused(bytes, RefusalReason::too_large, "960");
+  expected_.tensors[1].most = 0;
+  expect_refused(bytes, RefusalReason::checksum, "checksum");
+}
+
+TEST_F(MessageFormat, FitsInTheLongestThatIsExpected) {
+  expected_.tensors[1].most = 2;
+  const auto longest = longest_message_bytes(expected_.tensors);
+  ASSERT_TRUE(longest.has_value());
+  EXPECT_GE(*longest, encode().size());
+  expected_.tensors[1].most = 3;
+  EXPECT_EQ(longest_message_bytes(expected_.tensors), *longest + 3 * sizeof(float));
+  expected_.tensors[1].most = 0;
+  EXPECT_EQ(longest_message_bytes(expected_.tensors), std::nullopt);
+}
+
+TEST_F(MessageFormat, IsRefusedWhenAValueIsBeyondWhatCanBeLearnt) {
+  for (const float fine : {1e9f, -1e9f, 0.0f}) {
+    bias_[1] = fine;
+    EXPECT_TRUE(std::holds_alternative<Message>(decode_message(encode(), expected_))) << fine;
+    EXPECT_TRUE(may_be_sent(bias_));
+  }
+  for (const float bad : {1e38f, -1.1e9f, 1.001e9f}) {
+    bias_[1] = bad;
+    expect_refused(encode(), RefusalReason::magnitude, "value 1 of tensor 'head.bias'");
+    EXPECT_FALSE(may_be_sent(bias_));
+  }
+  bias_[1] = -0.5f;
+  expected_.tensors[0].least_value = 0;
+  expect_refused(encode(), RefusalReason::magnitude, "-0.5");
 }
 
 TEST(Moment, IsOrderedByRoundThenPhase) {

@@ -67,6 +67,14 @@ class Runs(Case):
         again = self.run_here("stopped", config=config(run__rounds=3), resume=True, on_note=notes.append)
         self.assertIn("resumed after round 1", notes)
         self.assertEqual(again.adapter().prompts.tobytes(), whole.adapter().prompts.tobytes())
+        self.assertTrue(again.adapter().info.verified)
+
+    def test_a_run_that_is_started_over_moves_the_earlier_one_aside(self):
+        self.run_here()
+        self.assertEqual(len(self.run_here(config=config(run__rounds=1), start_over=True).rounds), 1)
+        self.assertEqual(len(dfrost.load_run(self.folder / "run-old-1").rounds), 2)
+        with self.assertRaises(ValueError):
+            self.run_here(resume=True, start_over=True)
 
     def test_ctrl_c_stops_a_run_which_can_be_resumed(self):
         script = ("import sys; sys.path.insert(0, sys.argv[1]); from world import *\n"

@@ -22,7 +22,7 @@ constexpr double kNow = 1.8e9;
 TEST(EventFileOracle, IsReadByProtobufAndItsChecksumsHold) {
   const test::TemporaryFolder folder;
   const auto path = folder / "tensorboard/events.out.tfevents.dfrost";
-  EventFile file(path, {});
+  EventFile file(path, {}, 0);
   file.add(1, {{"loss/train", 1.5}, {"accuracy/masked", 0.25}}, kNow);
   file.add(300, {{"loss/train", 0.125}, {std::string(200, 'x'), -1e-7}}, kNow + 1);
   EXPECT_EQ(read_back(path), fmt::format("1 loss/train=1.5 accuracy/masked=0.25\n"
@@ -34,12 +34,12 @@ TEST(EventFileOracle, HoldsEveryRoundOnceAfterResumptionsAndATornWrite) {
   const test::TemporaryFolder folder;
   const auto path = folder / "events.out.tfevents.dfrost";
   {
-    EventFile file(path, {});
+    EventFile file(path, {}, 0);
     for (std::size_t round = 1; round <= 4; ++round) file.add(round, {{"loss/train", 0.5}}, kNow);
   }
   std::filesystem::resize_file(path, std::filesystem::file_size(path) - 3);
   const std::vector<nlohmann::ordered_json> records = {{{"round", 1}}, {{"round", 2}}};
-  EventFile file(path, records);  // from a checkpoint of round 2
+  EventFile file(path, records, 2);  // from a checkpoint of round 2
   file.add(3, {{"loss/train", 0.25}}, kNow);
   EXPECT_EQ(read_back(path), "1 loss/train=0.5\n2 loss/train=0.5\n3 loss/train=0.25\n");
 }

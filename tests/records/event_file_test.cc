@@ -1,5 +1,6 @@
 #include "records/event_file.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -38,23 +39,43 @@ TEST(EventFile, IsMadeAnewFromTheRecordsWhereAnEventIsMissingOrDamaged) {
   const auto path = folder / "events.out.tfevents.dfrost";
   const auto records = records_until(3);
   {
-    EventFile fresh(path, {});
+    EventFile fresh(path, {}, 0);
     EXPECT_FALSE(fresh.made_anew());
     for (const auto& record : records) fresh.add(record["round"], scalars_of(record), 0);
   }
   const auto whole = read_text_file(path);
-  EXPECT_FALSE(EventFile(path, records).made_anew());
+  EXPECT_FALSE(EventFile(path, records, 3).made_anew());
   EXPECT_EQ(read_text_file(path), whole);
   // Half of it, one flipped bit in the middle, none of it, nothing at all.
   auto flipped = whole;
   flipped[whole.size() / 2] = static_cast<char>(flipped[whole.size() / 2] ^ 1);
+  int number = 0;
   for (const auto& damaged :
        {whole.substr(0, whole.size() / 2), flipped, std::string("short"), std::string()}) {
     write_file_atomically(path, damaged);
-    EXPECT_TRUE(EventFile(path, records).made_anew());
+    EXPECT_TRUE(EventFile(path, records, 3).made_anew());
     EXPECT_EQ(read_text_file(path).size(), whole.size());  // the times alone differ
-    EXPECT_EQ(read_text_file(path.string() + kSetAside), damaged);
+    const auto aside = path.string() + kSetAside + (++number > 1 ? fmt::format(".{}", number) : "");
+    EXPECT_EQ(read_text_file(aside), damaged);  // beside what was set aside before
   }
+}
+
+TEST(EventFile, KeepsEventsOfRoundsWhoseRecordsAreGone) {
+  const test::TemporaryFolder folder;
+  const auto path = folder / "events.out.tfevents.dfrost";
+  std::string two;  // the file after two rounds
+  {
+    EventFile fresh(path, {}, 0);
+    for (const auto& record : records_until(3)) {
+      two = read_text_file(path);
+      fresh.add(record["round"], scalars_of(record), 0);
+    }
+  }
+  const auto whole = read_text_file(path);
+  EXPECT_FALSE(EventFile(path, {}, 3).made_anew());
+  EXPECT_EQ(read_text_file(path), whole);
+  EXPECT_FALSE(EventFile(path, {}, 2).made_anew());  // the third is computed again
+  EXPECT_EQ(read_text_file(path), two);
 }
 
 TEST(EventFile, GivesEveryFigureATagOfItsOwn) {

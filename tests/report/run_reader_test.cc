@@ -117,7 +117,13 @@ TEST(ReadRun, DoesNotFollowNestingThatNoRecordHas) {
   make_run(folder / "a");
   const std::string deep = R"({"round":3,"x":)" + std::string(100'000, '[') + std::string(100'000, ']') + "}";
   append_text(folder / "a/metrics.jsonl", deep + "\n");
-  EXPECT_EQ(read_run(folder / "a").rounds.size(), 2u);
+  std::string keys = "[run]\n";
+  for (int i = 0; i < 50'000; ++i) keys += "a.";
+  write_file_atomically(folder / "a/config.toml", keys + "a = 1\n");
+  write_file_atomically(folder / "a/about.json", deep);
+  const auto run = read_run(folder / "a");
+  EXPECT_EQ(run.rounds.size(), 2u);
+  EXPECT_FALSE(run.planned_rounds);
 }
 
 TEST(ReadRun, FollowsNoLinkOutOfTheFolder) {

@@ -8,12 +8,14 @@ import glob
 import http.client
 import json
 import os
+import resource
 import shutil
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 PATIENCE = 120  # seconds for anything; a busy machine is no failure
@@ -165,6 +167,106 @@ def nonsense_does_no_harm(watch):
     assert watch.get("/")[0] == 200
 
 
+def memory_of(watch, name):
+    """VmHWM or VmSize, in bytes."""
+    with open(f"/proc/{watch.process.pid}/status") as status:
+        return next(int(line.split()[1]) * 1024 for line in status if line.startswith(name + ":"))
+
+
+def send_much(watch, first, piece, count):
+    """As much as the server takes; what it answers, if it says anything before it hangs up."""
+    with socket.create_connection(("127.0.0.1", watch.port), timeout=PATIENCE) as connection:
+        try:
+            connection.sendall(first)
+            for _ in range(count):
+                connection.sendall(piece)
+        except OSError:
+            pass
+        try:
+            return connection.recv(100)
+        except OSError:
+            return b""
+
+
+def nobody_waits_for_those_who_drip(watch):
+    drips = []
+    for _ in range(400):  # more than are served at once
+        drips.append(socket.create_connection(("127.0.0.1", watch.port), timeout=PATIENCE))
+        drips[-1].sendall(b"GET / HTTP/1.1\r\nHost: local")
+    stop = threading.Event()
+
+    def drip():
+        while not stop.wait(0.5):
+            for connection in drips:
+                try:
+                    connection.sendall(b"h")
+                except OSError:
+                    pass
+    thread = threading.Thread(target=drip)
+    thread.start()
+    try:
+        assert watch.get("/")[0] == 200
+        viewer = Viewer(watch.port)
+        viewer.take_event()
+        silent = drips[-1]  # whoever never ends a request is let go
+        while silent.recv(1000):
+            pass
+        assert watch.get("/")[0] == 200
+    except ConnectionResetError:
+        pass
+    finally:
+        stop.set()
+        thread.join()
+        for connection in drips:
+            connection.close()
+
+
+def nothing_large_is_taken(watch):
+    _, page = watch.get("/")
+    before = memory_of(watch, "VmHWM")
+    megabyte = b"X: " + b"y" * 100 + b"\r\n"
+    megabyte *= 10_000
+    assert send_much(watch, b"GET / HTTP/1.1\r\nHost: localhost\r\n", megabyte, 200)[:12] in (b"HTTP/1.1 431", b"")
+    chunk = b"100000\r\n" + b"z" * 0x100000 + b"\r\n"
+    for method in (b"GET", b"POST"):
+        head = method + b" /events HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+        assert send_much(watch, head, chunk, 200)[:10] in (b"HTTP/1.1 4", b"")
+    ranges = "bytes=" + ",".join(["0-"] * 1500)
+    status, body = watch.get("/", Range=ranges)
+    assert (status, body) == (200, page), "ranges are not for us"
+    slow = [socket.create_connection(("127.0.0.1", watch.port), timeout=PATIENCE) for _ in range(100)]
+    for connection in slow:  # who asks and does not read
+        connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    assert watch.get("/")[0] == 200
+    for connection in slow:
+        connection.close()
+    grown = memory_of(watch, "VmHWM") - before
+    assert grown < 64 << 20, f"{grown >> 20} MB more than before"
+    for method, status in (("HEAD", 200), ("POST", 405), ("DELETE", 405)):
+        connection = http.client.HTTPConnection("127.0.0.1", watch.port, timeout=PATIENCE)
+        connection.request(method, "/")
+        assert connection.getresponse().status == status, method
+
+
+def want_of_memory_ends_nothing(watch):
+    with open(dfrost, "rb") as file:
+        program = file.read()
+    if b"__asan_init" in program or b"__tsan_init" in program:
+        return  # they take terabytes of addresses
+    viewer = Viewer(watch.port)
+    viewer.wait_for([1, 2])
+    resource.prlimit(watch.process.pid, resource.RLIMIT_AS, (memory_of(watch, "VmSize") + (24 << 20),) * 2)
+    write("metrics.jsonl", '{"round":3,"x":"' + "y" * (50 << 20), "a")
+    assert watch.get("/favicon.ico")[0] == 204
+    time.sleep(1)  # it has looked at it by now, and if it has not, no harm is done
+    assert watch.process.poll() is None
+    with open(os.path.join(run, "metrics.jsonl"), "rb+") as file:
+        file.truncate(0)
+    add_round(7)
+    viewer = Viewer(watch.port)
+    viewer.wait_for([7])
+
+
 def only_this_machine_is_listened_to(watch):
     with open("/proc/net/tcp") as table:
         sockets = [line.split() for line in table]
@@ -185,6 +287,8 @@ def written():
     viewers = many_viewers_see_the_same(watch)
     nothing_else_is_served(watch)
     nonsense_does_no_harm(watch)
+    nobody_waits_for_those_who_drip(watch)
+    nothing_large_is_taken(watch)
     only_this_machine_is_listened_to(watch)
     a_taken_port_is_an_error(watch)
     watch.stop()  # with all of them looking
@@ -192,6 +296,7 @@ def written():
     again = Watch(run, watch.port)  # where their browsers will look for it
     returned = Viewer(again.port)
     returned.wait_for([1, 2])
+    want_of_memory_ends_nothing(again)
     again.stop()
 
 

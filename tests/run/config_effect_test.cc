@@ -57,6 +57,14 @@ const std::vector<Effect> kEffects = {
     {"prompts.counts", "[4, 2]", {}},
     {"prompts.pool", "6", {}},
     {"prompts.init", "shared", {}},
+    {"train.prompt_epochs", "1", {"train.epochs=2"}},
+    {"train.prompt_rate", "0.5", {}},
+    {"train.prompt_pull", "0.5", {}},
+    {"train.head_coordinates", "whitened", {}},
+    {"train.head_moments", "own", {"train.head_coordinates=centred"}},
+    {"train.moment_rounds", "2", {"train.head_coordinates=whitened"}},
+    {"train.moment_shrinkage", "1.0", {"train.head_coordinates=whitened"}},
+    {"train.moment_noise", "0.1", {"train.head_coordinates=whitened"}},
     {"prompts.keys", "separate", {"prompts.pool=6"}},
     {"prompts.choice", "per-batch", {"prompts.pool=6"}},
     {"prompts.similarity_weight", "0.1", {"prompts.pool=6"}},
@@ -76,6 +84,11 @@ const std::vector<Effect> kEffects = {
     {"merge.shrink", "off", {}},
     {"merge.weights", "mixing", {"network.topology=grid"}},
     {"merge.head", "own", {}},
+    {"merge.mass_decay", "0.1", {"merge.head=class-mass", "partition.kind=dirichlet"}},
+    {"merge.mass_power", "0.5", {"merge.head=class-mass", "partition.kind=dirichlet"}},
+    {"merge.mass_floor", "1.0", {"merge.head=class-mass", "partition.kind=dirichlet"}},
+    {"merge.mass_rounding", "3", {"merge.head=class-mass", "partition.kind=dirichlet"}},
+    {"merge.mass_noise", "1.0", {"merge.head=class-mass", "partition.kind=dirichlet"}},
     {"evaluate.every", "0", {}},
     {"evaluate.clients", "2", {}},
     {"evaluate.samples", "3", {}},
@@ -99,6 +112,10 @@ const std::vector<Effect> kFileEffects = {
     {"data.root", "FOLDER/two", {R"(data.domains=["svhn"])", "data.root=FOLDER/one"}},
     {"data.train_per_domain", "30", {}},
     {"data.test_per_domain", "10", {}},
+    {"data.exif",
+     "ignore",
+     {R"(data.domains=[{name = "turned", path = "FOLDER/turned"}])", "data.train_per_domain=0",
+      "data.test_per_domain=0"}},
     {"data.allow_fewer", "false", {"data.allow_fewer=true", "data.train_per_domain=1000"}},
     {"partition.file", "FOLDER/odd.csv", {"partition.kind=file", "partition.file=FOLDER/even.csv"}},
     {"network.file", "FOLDER/star.txt", {"network.topology=file", "network.file=FOLDER/path.txt"}},
@@ -107,6 +124,8 @@ const std::vector<Effect> kFileEffects = {
 // By their own words they change nothing but the time: tests/merge holds the two forms of the merge against
 // each other, and a test below runs without a cache.
 const std::set<std::string> kChangesOnlyTheTime = {"merge.form", "data.cache_mb"};
+// Speaks of runs larger than these: tests/config holds it to its words.
+const std::set<std::string> kOfLargerRuns = {"evaluate.share"};
 
 const std::vector<std::string> kBase = {"run.seed=3",
                                         "run.rounds=3",
@@ -151,6 +170,8 @@ std::string outcome_of(std::vector<std::string> overrides) {
 // Files beside those of the small experiment: what the keys above lead to.
 void write_other_files(const test::SmallExperiment& experiment) {
   test::write_random_checkpoint(experiment.folder / "other.safetensors", 2);
+  std::filesystem::create_directories(experiment.folder / "turned");
+  test::run_python("data/make_turned_set.py", (experiment.folder / "turned").string());
   for (const auto& [root, seed] : {std::pair{"one", 1}, {"two", 2}}) {
     const auto folder = experiment.folder / root / "svhn";
     test::write_squares(folder / "train.bin", 4, static_cast<Seed>(seed));
@@ -199,6 +220,7 @@ std::string outcome_on_disk(const test::SmallExperiment& experiment, std::vector
 
 TEST(ConfigKeys, EachChangesWhatARunDoes) {
   std::set<std::string> shown = kChangesOnlyTheTime;
+  shown.insert(kOfLargerRuns.begin(), kOfLargerRuns.end());
   const test::SmallExperiment experiment;
   write_other_files(experiment);
   const auto check = [&](const Effect& effect, const auto& outcome) {

@@ -147,7 +147,7 @@ TEST(RunExperiment, ClearsAwayWhatAKilledProcessLeftHalfWritten) {
   StoppingObserver observer;
   const SmallExperiment experiment;
   stop_after(experiment, 1);
-  const auto half = experiment.run_folder() / "checkpoints/round-000002.safetensors.4711.tmp";
+  const auto half = experiment.run_folder() / "checkpoints/round-000002.safetensors.00c0ffee00c0ffee.tmp";
   write_file_atomically(half, "half");
   write_file_atomically(experiment.run_folder() / "notes.tmp", "somebody's own");
   experiment.run(observer, true);
@@ -158,8 +158,9 @@ TEST(RunExperiment, ClearsAwayWhatAKilledProcessLeftHalfWritten) {
 TEST(RunExperiment, RefusesADomainWithNothingToScoreOn) {
   StoppingObserver observer;
   SmallExperiment experiment;
-  fs::remove(experiment.folder / "cold/test.bin");  // of 4 pictures a class no fifth can be held out
-  experiment.config.data.test_per_domain = 0;
+  fs::remove(experiment.folder / "cold/test.bin");
+  test::write_squares(experiment.folder / "cold/train.bin", 2, 5);  // of 2 pictures a class none is held out
+  experiment.config.data.train_per_domain = experiment.config.data.test_per_domain = 0;
   test::expect_error(ErrorCode::failed_precondition, "cold has no test pictures",
                      [&] { experiment.run(observer); });
   EXPECT_FALSE(fs::exists(experiment.run_folder()));
@@ -417,6 +418,48 @@ TEST_F(ResumedExperiment, DoesNotStartOverWhereItsCheckpointsAreGone) {
   std::filesystem::remove_all(folder / "checkpoints");
   test::expect_error(ErrorCode::failed_precondition, "no checkpoint to go on from", [&] { resume(); });
   EXPECT_EQ(text("metrics.jsonl"), records);
+}
+
+TEST_F(ResumedExperiment, DoesNotStartOverWithoutAWordAlsoWhereNoCheckpointWasDue) {
+  experiment.config.run.checkpoint_every = 0;
+  const auto records = text("metrics.jsonl");
+  std::filesystem::remove_all(folder / "checkpoints");
+  test::expect_error(ErrorCode::failed_precondition, "--start-over", [&] { resume(); });
+  EXPECT_EQ(text("metrics.jsonl"), records);
+}
+
+TEST_F(ResumedExperiment, StartsOverAtAWordAndLosesNothing) {
+  const auto records = text("metrics.jsonl"), adapter = text("adapter/network.safetensors");
+  const auto start_over = [&] {
+    return run_experiment(experiment.config, {.folder = folder, .start_over = true}, observer);
+  };
+  for (const char* aside : {"small-old-1", "small-old-2"}) {
+    EXPECT_EQ(start_over().totals.rounds, 3u);
+    EXPECT_TRUE(
+        noted(std::string("the run that was there is now ") + (folder.parent_path() / aside).string()));
+    EXPECT_EQ(std::ranges::count(text("metrics.jsonl"), '\n'), 3);
+    EXPECT_EQ(text("adapter/network.safetensors"), adapter);
+  }
+  EXPECT_EQ(read_text_file(folder.parent_path() / "small-old-1/metrics.jsonl"), records);
+  const FolderLock other_process(folder);
+  test::expect_error(ErrorCode::failed_precondition, "another process", start_over);
+}
+
+TEST_F(ResumedExperiment, KeepsTheEventsOfRoundsWhoseRecordsAreGone) {
+  const std::string events = "tensorboard/events.out.tfevents.dfrost";
+  const auto whole = text(events);
+  std::filesystem::remove(folder / "metrics.jsonl");
+  resume();
+  EXPECT_EQ(text(events), whole);
+}
+
+TEST_F(ResumedExperiment, IsDescribedAgainWhereItsDescriptionIsGone) {
+  const auto config = text("config.toml");
+  std::filesystem::remove(folder / "config.toml");
+  std::filesystem::remove(folder / "about.json");
+  resume();
+  EXPECT_EQ(text("config.toml"), config);
+  EXPECT_TRUE(nlohmann::json::parse(text("about.json")).contains("domains"));
 }
 
 TEST_F(ResumedExperiment, MakesGoodASummaryThatIsMissingOrOld) {

@@ -17,7 +17,7 @@ import torch
 from PIL import Image
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "train"))
-from oracle import Vit, batch_loss, load, outside_domains, save, train  # noqa: E402
+from oracle import Vit, batch_features, batch_loss, head_inputs, load, outside_domains, save, train  # noqa: E402
 
 MEAN, STD = np.array([0.485, 0.456, 0.406]), np.array([0.229, 0.224, 0.225])
 PROMPTS, KEYS = "prompt_embeddings", "pool.keys"
@@ -62,7 +62,24 @@ def keys_along(plan, sets):
                      for i in range(len(mass))])
 
 
-def merge_client(options, u, trained, previous, weights):
+def class_weights(options, mixing, masses):
+    """[senders, classes]: what every sender's row of a class weighs; where nobody knows it, as in the mixing matrix."""
+    behind = mixing[:, None] * (options["floor"] + masses) ** options["power"]
+    known = behind.sum(0) > 0
+    behind[:, ~known] = mixing[:, None]
+    return behind / behind.sum(0)
+
+
+def class_rows(state):
+    last = sum(name.endswith(".weight") for name in state) - 1
+    return [f"head.{last}.weight", f"head.{last}.bias"]
+
+
+def by_class(weights, values):
+    return sum(w.reshape(-1, *[1] * (v.ndim - 1)) * v for w, v in zip(weights, values))
+
+
+def merge_client(options, u, trained, previous, weights, masses):
     """What client u holds after the exchange; `weights` is its row of the mixing matrix."""
     senders = [u] + [v for v in range(len(trained)) if v != u and weights[v] > 0]
     own = trained[u]
@@ -76,25 +93,81 @@ def merge_client(options, u, trained, previous, weights):
         merged[PROMPTS], plan = transport_merge(options, [trained[v][PROMPTS] for v in senders], shares, start)
         if KEYS in own:
             merged[KEYS] = keys_along(plan, [trained[v][KEYS] for v in senders])
+    if options["head"] == "class-mass":
+        by_mass = class_weights(options["mass"], row, masses[senders])
+        for name in class_rows(own):
+            merged[name] = by_class(by_mass, [trained[v][name] for v in senders])
     for name, values in own.items():
         if name in merged:
             continue
-        if name == PROMPTS or options["head"] == "average":
+        if name == PROMPTS or options["head"] != "own":
             merged[name] = sum(w * trained[v][name] for w, v in zip(row, senders))
         else:
             merged[name] = values
     return merged
 
 
-def train_client(vit, case, values, samples, orders, dropout):
-    state = {name: torch.tensor(value).requires_grad_() for name, value in values.items()}
-    train(vit, case, state, samples, orders, dropout)
-    return {name: tensor.detach().numpy() for name, tensor in state.items()}
+FIRST = ("head.0.weight", "head.0.bias")
 
 
-def gradient(vit, case, values, samples, order, dropout):
-    """Of the mean loss over all of a client's pictures, or over the first batch of its order."""
-    state = {name: torch.tensor(value).requires_grad_() for name, value in values.items()}
+def enter(frame, values):
+    """The head as one of L⁻¹(x − μ)."""
+    if frame is None:
+        return values
+    (mean, factor), (weight, bias) = frame, (values[name] for name in FIRST)
+    return {**values, FIRST[0]: weight @ factor, FIRST[1]: bias + weight @ mean}
+
+
+def leave(frame, values):
+    if frame is None:
+        return values
+    (mean, factor), (weight, bias) = frame, (values[name] for name in FIRST)
+    back = np.linalg.solve(factor.T, weight.T).T
+    return {**values, FIRST[0]: back, FIRST[1]: bias - back @ mean}
+
+
+def frames(case, vit, states, samples):
+    """Mean and factor of every client's moments after mixing; of centred coordinates the factor is the unit matrix."""
+    options = case["frame_options"]
+    if options["coordinates"] == "raw":
+        return [None] * len(states)
+    moments = []
+    for state, own, mine in zip(states, case["clients"], samples):
+        tensors = {name: torch.tensor(value) for name, value in state.items()}
+        here = {**case, "prompts": {**case["prompts"], "count": own["count"]}}
+        features, _ = batch_features(vit, here, tensors, mine, torch.arange(len(mine[0])))
+        x = head_inputs(case, vit, features).numpy()
+        moments.append((len(x), x.sum(0), x.T @ x))
+    if options["moments"] == "network":
+        weights = mixing_matrix(len(states), options["links"])
+        for _ in range(options["rounds"]):
+            moments = [tuple(sum(w * m[k] for w, m in zip(row, moments)) for k in range(3)) for row in weights]
+    result = []
+    for count, total, products in moments:
+        mean = total / count
+        factor = np.eye(len(mean))
+        if options["coordinates"] == "whitened":
+            covariance = products / count - np.outer(mean, mean)
+            factor = np.linalg.cholesky(covariance + options["shrinkage"] * np.trace(covariance) / len(mean) * factor)
+        result.append((mean, factor))
+    return result
+
+
+def in_frame(case, frame):
+    return {**case, "frame": None if frame is None else tuple(torch.tensor(part) for part in frame)}
+
+
+def train_client(vit, case, frame, values, samples, orders, dropout):
+    state = {name: torch.tensor(value).requires_grad_() for name, value in enter(frame, values).items()}
+    train(vit, in_frame(case, frame), state, samples, orders, dropout)
+    return leave(frame, {name: tensor.detach().numpy() for name, tensor in state.items()})
+
+
+def gradient(vit, case, frame, values, samples, order, dropout):
+    """Of the mean loss over all of a client's pictures, or over the first batch of its order; the step that it means
+    where it was taken in other coordinates."""
+    case = in_frame(case, frame)
+    state = {name: torch.tensor(value).requires_grad_() for name, value in enter(frame, values).items()}
     if case["gradient"] == "batch":
         order = order[: case["batch"]]
     total = 0
@@ -103,7 +176,9 @@ def gradient(vit, case, values, samples, order, dropout):
         mask = None if dropout is None else dropout[number, : len(batch)]
         total = total + len(batch) / len(order) * batch_loss(vit, case, state, samples, batch, mask)
     gradients = torch.autograd.grad(total, list(state.values()), allow_unused=True)
-    return {name: np.zeros_like(values[name]) if g is None else g.numpy() for name, g in zip(state, gradients)}
+    taken = {name: np.zeros_like(values[name]) if g is None else g.numpy() for name, g in zip(state, gradients)}
+    rate = case["prompt_rate"] if case["prompt_epochs"] > 0 else 0
+    return leave(frame, {name: g if name.startswith("head.") else rate * g for name, g in taken.items()})
 
 
 def corrected(rate, state, g, last):
@@ -124,25 +199,34 @@ def federation(vit, case, inputs, patches, queries):
     states = [{name.split("/")[1]: t.numpy() for name, t in inputs.items() if name.startswith(f"{u}/")}
               for u in range(len(clients))]
     after, last = {}, [None] * len(clients)
+    samples_of, counts = [], np.zeros((len(clients), case["classes"]))
+    for u, client in enumerate(clients):
+        mine = torch.tensor(client["samples"])
+        labels = torch.tensor([case["labels"][i] for i in mine])
+        outside = outside_domains([case["ranges"][i] for i in mine], case["classes"])
+        samples_of.append((patches[mine], queries[mine], labels, outside))
+        np.add.at(counts[u], labels.numpy(), 1)
+    frame = frames(case, vit, states, samples_of)
+    masses, mass_options = np.zeros_like(counts), case["merge"]["mass"]
     kind, rate = case["round"], case["optimizer"]["learning_rate"]
     for number, network in enumerate(case["rounds"]):
         before, trained, gradients = states, list(states), {}
         for u in network["active"]:
-            mine = torch.tensor(clients[u]["samples"])
-            labels = torch.tensor([case["labels"][i] for i in mine])
-            outside = outside_domains([case["ranges"][i] for i in mine], case["classes"])
+            masses[u] = np.maximum(counts[u], mass_options["decay"] * masses[u])
             own = {**case, "prompts": {**case["prompts"], "count": clients[u]["count"]}}
-            samples, dropout = (patches[mine], queries[mine], labels, outside), inputs.get(f"dropout/{number + 1}/{u}")
+            samples, dropout = samples_of[u], inputs.get(f"dropout/{number + 1}/{u}")
             if kind == "update":
-                trained[u] = train_client(vit, own, states[u], samples, network["orders"][u], dropout)
+                trained[u] = train_client(vit, own, frame[u], states[u], samples, network["orders"][u], dropout)
                 continue
-            gradients[u] = gradient(vit, own, states[u], samples, network["orders"][u][0], dropout)
+            gradients[u] = gradient(vit, own, frame[u], states[u], samples, network["orders"][u][0], dropout)
             if kind == "d2":
                 trained[u], last[u] = corrected(rate, states[u], gradients[u], last[u]), (states[u], gradients[u])
         weights = mixing_matrix(len(clients), network["links"])
         if kind == "d2":
             weights = lazy_where_needed(weights)
-        states = [merge_client(case["merge"], u, trained, before[u][PROMPTS], weights[u]) for u in range(len(clients))]
+        states = [merge_client(case["merge"], u, trained, before[u][PROMPTS], weights[u], masses)
+                  for u in range(len(clients))]
+        masses = weights @ masses
         if kind == "dgd":
             for u, g in gradients.items():
                 states[u] = {name: x - rate * g[name] for name, x in states[u].items()}
@@ -150,7 +234,10 @@ def federation(vit, case, inputs, patches, queries):
             after.update({f"{number + 1}/{u}/{name}": torch.tensor(values) for name, values in state.items()})
     for name in states[0]:
         if name not in (PROMPTS, KEYS):
-            after[f"network/{name}"] = torch.tensor(np.mean([state[name] for state in states], 0))
+            values = [state[name] for state in states]
+            by_mass = case["merge"]["head"] == "class-mass" and name in class_rows(states[0])
+            shares = class_weights(mass_options, np.full(len(states), 1 / len(states)), masses)
+            after[f"network/{name}"] = torch.tensor(by_class(shares, values) if by_mass else np.mean(values, 0))
     return after
 
 

@@ -43,6 +43,78 @@ RunConfig config_of(const std::string& method) {
   return config;
 }
 
+// What is for learning under label skew, alone and together.
+void add_skewed_cases(std::vector<Case>& all) {
+  const auto add = [&](const char* name, const char* method, const auto& change) {
+    all.push_back({name, config_of(method)});
+    all.back().config.partition.kind = PartitionKind::dirichlet;
+    all.back().config.partition.alpha = 0.5;
+    all.back().config.partition.min_per_client = 2;
+    change(all.back().config);
+  };
+  const auto by_mass = [](RunConfig& c) {
+    c.merge.head = HeadMerge::class_mass;
+    c.merge.mass = {.decay = 0.8, .power = 0.7, .floor = 0.5};
+  };
+  // Features of so small a model hardly differ, and in their own measure steps are large.
+  const auto whitened = [](RunConfig& c) {
+    c.train.frame = {.coordinates = HeadCoordinates::whitened, .rounds = 3, .shrinkage = 0.5};
+    c.train.optimizer.learning_rate *= 0.1;
+  };
+  add("class-mass", "dfrost", [](RunConfig& c) { c.merge.head = HeadMerge::class_mass; });
+  add("class-mass-mlp", "dfedavgm", [&](RunConfig& c) {
+    by_mass(c);
+    c.head.kind = HeadKind::mlp;
+    c.head.hidden = {12};
+  });
+  add("class-mass-d2", "d2", by_mass);
+  add("rest", "dfedavgm", [](RunConfig& c) {
+    c.train.prompt_epochs = 1;
+    c.train.prompt_rate = 0.5;
+    c.train.prompt_pull = 0.3;
+  });
+  add("rest-pool", "dfedsam+", [](RunConfig& c) {
+    c.train.prompt_epochs = 1;
+    c.prompts.keys = PoolKeys::separate;
+    c.prompts.similarity_weight = -0.5;
+  });
+  add("rest-adam-pull", "dfrost", [](RunConfig& c) {
+    c.train.prompt_epochs = 1;
+    c.train.prompt_rate = 0.3;
+    c.train.prompt_pull = 0.1;
+    c.head.kind = HeadKind::pfpt;
+  });
+  add("never", "dfedsam", [](RunConfig& c) { c.train.prompt_epochs = 0; });
+  add("never-dgd", "dgd", [](RunConfig& c) { c.train.prompt_epochs = 0; });
+  add("slow-d2", "d2", [](RunConfig& c) { c.train.prompt_rate = 0.2; });
+  add("centred", "dfedavgm+",
+      [](RunConfig& c) { c.train.frame = {.coordinates = HeadCoordinates::centred, .rounds = 2}; });
+  add("whitened", "dfedavgm", whitened);
+  add("whitened-adam", "dfrost", whitened);
+  add("whitened-own", "dfedavgm", [&](RunConfig& c) {
+    whitened(c);
+    c.train.frame.moments = MomentsOf::own;
+    c.head.kind = HeadKind::mlp;
+    c.head.hidden = {12};
+  });
+  add("whitened-pfpt", "dfedsam", [&](RunConfig& c) {
+    whitened(c);
+    c.head.kind = HeadKind::pfpt;
+  });
+  add("whitened-dgd", "dgd", whitened);
+  add("whitened-d2", "d2", whitened);
+  add("all-together", "dfedavgm", [&](RunConfig& c) {
+    by_mass(c);
+    whitened(c);
+    c.merge.kind = MergeKind::ot;
+    c.prompts.counts = {4, 2, 3};
+    c.train.prompt_epochs = 1;
+    c.train.prompt_rate = 0.1;
+    c.network.topology.kind = TopologyKind::full;
+    c.network.faults = {.link_failure = 0.3, .active_clients = 3};
+  });
+}
+
 std::vector<Case> cases() {
   std::vector<Case> all;
   for (const auto& method : method_presets()) all.push_back({method.name, config_of(method.name)});
@@ -94,6 +166,7 @@ std::vector<Case> cases() {
     c.merge.head = HeadMerge::own;
     c.train.mask = ClassMask::none;
   });
+  add_skewed_cases(all);
   return all;
 }
 
@@ -168,28 +241,48 @@ void export_values(const Case& c, const Simulation& federation, const std::files
   write_safetensors(path, tensors);
 }
 
+json export_frame(const RunConfig& config, const Simulation& federation) {
+  const auto& frame = config.train.frame;
+  auto faults = config.network.faults;
+  faults.active_clients = 0;  // before the first round all are there
+  const Topology topology(config.network.topology, federation.clients().size(), config.run.seed);
+  json links = json::array();
+  if (config.method.cooperation == Cooperation::peers) {
+    const auto network = draw_round(topology, faults, 0);
+    for (const auto& [a, b] : network.graph.edges()) links.push_back({a, b});
+  }
+  return {{"coordinates", to_string(frame.coordinates)},
+          {"moments", to_string(frame.moments)},
+          {"rounds", frame.rounds},
+          {"shrinkage", frame.shrinkage},
+          {"links", links}};
+}
+
 json export_case(const Case& c, const Simulation& federation, const test::TemporaryFolder& folder) {
   export_values(c, federation, folder / (c.name + ".safetensors"));
   const auto& corpus = federation.corpus();
   const auto& merge = c.config.merge;
   json description = test::describe_training(federation.clients().front().adapter, c.config.train,
                                              test::tiny_backbone().geometry());
-  description.update({{"name", c.name},
-                      {"round", to_string(c.config.method.round)},
-                      {"gradient", to_string(c.config.method.gradient)},
-                      {"labels", corpus.train.labels},
-                      {"ranges", json::array()},
-                      {"clients", json::array()},
-                      {"rounds", json::array()},
-                      {"merge",
-                       {{"kind", merge.kind == MergeKind::ot ? "ot" : "average"},
-                        {"epsilon", merge.epsilon},
-                        {"lambda", merge.lambda},
-                        {"sigma2", merge.sigma2},
-                        {"steps", merge.steps},
-                        {"init", merge.init == MergeInit::previous ? "previous" : "own"},
-                        {"weights", to_string(merge.weights)},
-                        {"head", to_string(merge.head)}}}});
+  description.update(
+      {{"name", c.name},
+       {"round", to_string(c.config.method.round)},
+       {"gradient", to_string(c.config.method.gradient)},
+       {"labels", corpus.train.labels},
+       {"ranges", json::array()},
+       {"clients", json::array()},
+       {"rounds", json::array()},
+       {"merge",
+        {{"kind", merge.kind == MergeKind::ot ? "ot" : "average"},
+         {"epsilon", merge.epsilon},
+         {"lambda", merge.lambda},
+         {"sigma2", merge.sigma2},
+         {"steps", merge.steps},
+         {"init", merge.init == MergeInit::previous ? "previous" : "own"},
+         {"weights", to_string(merge.weights)},
+         {"head", to_string(merge.head)},
+         {"mass", {{"decay", merge.mass.decay}, {"power", merge.mass.power}, {"floor", merge.mass.floor}}}}},
+       {"frame_options", export_frame(c.config, federation)}});
   for (const auto& domain : corpus.domains) {
     for (std::size_t i = 0; i < domain.train_count; ++i)
       description["ranges"].push_back({domain.first_class, domain.class_names.size()});

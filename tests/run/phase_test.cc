@@ -6,6 +6,8 @@
 #include <map>
 #include <memory>
 
+#include "network/mailbox.h"
+#include "run/mailbox_rules.h"
 #include "run/small_simulation.h"
 #include "run/state_merge.h"
 #include "run/update_phase.h"
@@ -27,6 +29,7 @@ class ScriptedExchange final : public Exchange {
       received.push_back({peer, messages[peer], messages[peer] ? Absence::none : Absence::gone});
     return received;
   }
+  std::vector<ClientId> wait(std::span<const ClientId>, Deadline) override { return {}; }
   ExchangeCounts counts() const override { return {}; }
 
   std::map<ClientId, SharedBytes> messages;  // null: missing
@@ -86,6 +89,114 @@ TEST_F(ClientRound, RefusesAndCountsWhatItCannotBelieve) {
   EXPECT_NEAR(inbox.self_weight, 6.0 / 7, 1e-15);
 }
 
+TEST_F(ClientRound, BelievesNoMorePromptsThanTheExperimentGivesAnybody) {
+  const auto state_of = [&](std::size_t prompts) {
+    return make_client_state({.prompts = {.count = prompts}, .head = client.adapter.head},
+                             test::tiny_backbone().geometry(), 4, 1);
+  };
+  exchange.messages = {{1, message_of(1, kRound, state_of(4))},
+                       {2, message_of(2, kRound, state_of(5))},
+                       {3, message_of(3, kRound, state_of(80'000))}};
+  const auto inbox = receive(4);
+  EXPECT_EQ(inbox.messages.size(), 1u);
+  ASSERT_EQ(inbox.refused.size(), 2u);
+  EXPECT_EQ(inbox.refused[0].reason, RefusalReason::shape);
+  EXPECT_EQ(inbox.refused[1].reason, RefusalReason::too_large);
+}
+
+TEST(MostPrompts, IsTheLargestBudgetOfTheRunOrItsPool) {
+  auto config = test::small_config();
+  config.prompts.counts = {4, 2, 7};
+  const auto simulation = test::make_simulation(config);
+  for (const auto& node : simulation.nodes()) EXPECT_EQ(node.most_prompts, 7u);
+  config.prompts.pool = 9;
+  const auto pools = test::make_simulation(config);
+  for (const auto& node : pools.nodes()) EXPECT_EQ(node.most_prompts, 9u);
+}
+
+TEST(MailboxRules, KeepNoMessageThatNoNeighbourOfTheRoundWouldSend) {
+  const auto config = test::small_config();
+  const auto method = make_method(config);
+  const RoundPlanner planner(method.network, 6, config.run.seed);
+  const auto simulation = test::make_simulation(config);
+  auto options = mailbox_options(method, planner.rounds_ahead(), simulation.nodes());
+  const auto own = encode_message({}, tensors_of(simulation.nodes().front().state));
+  EXPECT_GE(options.message_limit_bytes, own.size());
+  EXPECT_LT(options.message_limit_bytes, 2 * own.size() + 10'000);
+  options.admits = neighbours_of([&](std::uint64_t round) { return planner.network(round).graph; }, 4, 2);
+  Mailbox mailbox(6, options);
+  mailbox.begin({1, 0});
+  const auto letter = std::make_shared<const std::vector<std::byte>>(own);
+  for (ClientId sender = 0; sender < 6; ++sender) {
+    for (std::uint64_t round = 1; round <= 2; ++round) mailbox.deliver(sender, {round, 0}, letter);
+  }
+  EXPECT_EQ(letter.use_count(), 1 + 2 + 2);  // a ring: two neighbours in each round
+  const auto neighbours = planner.plan(1).mixing.graph().neighbours(2);
+  for (const auto& received : mailbox.receive({neighbours.begin(), neighbours.end()}, Exchange::kNoWaiting))
+    EXPECT_TRUE(received.arrived());
+}
+
+// A round of D-FROST in which neighbours bring poison, once: values as large as may be believed.
+class Poisoned final : public Phase {
+ public:
+  explicit Poisoned(const RunConfig& config) : update_(config.train, config.merge, config.run.seed) {}
+  std::string_view work_stage() const override { return "train"; }
+  std::string_view absorb_stage() const override { return "merge"; }
+  void work(Node& node, const RoundPlan& plan, Workplace place, NodeReport& report) const override {
+    update_.work(node, plan, place, report);
+  }
+  std::vector<Letter> letters(const Node& node, const RoundPlan& plan) const override {
+    sent[plan.round][node.id] = node.state.values;
+    return update_.letters(node, plan);
+  }
+  std::vector<TensorPattern> expected(const Node& node) const override { return update_.expected(node); }
+  void absorb(Node& node, const Inbox& inbox, const RoundPlan& plan, NodeReport& report) const override {
+    Inbox poisoned = inbox;
+    if (plan.round == 1) {
+      for (auto& message : poisoned.messages) {
+        auto& [shape, head] = message.tensors.find("head.0.weight")->second;
+        for (std::size_t i = 0; i < head.size(); ++i)  // each class another way, so that it has a gradient
+          head[i] = i / shape[1] % 2 == i % 2 ? kLargestValue : -kLargestValue;
+      }
+    }
+    update_.absorb(node, poisoned, plan, report);
+  }
+
+  mutable std::map<std::uint64_t, std::map<ClientId, std::vector<float>>> sent;
+
+ private:
+  UpdatePhase update_;
+};
+
+TEST(Simulation, AClientThatDivergesGoesBackToWhatItHadBeforeItsLastMerge) {
+  auto config = test::small_config();
+  config.merge.kind = MergeKind::average;
+  config.train.optimizer = {.kind = OptimizerKind::sgd, .learning_rate = 30, .momentum = 0.9};
+  const auto make = [&](const Poisoned*& phase) {
+    Method method = make_method(config);
+    auto poisoned = std::make_unique<Poisoned>(config);
+    phase = poisoned.get();
+    method.phases.front() = std::move(poisoned);
+    Preprocessing how;
+    how.resize = how.crop = test::tiny_backbone().geometry().image_size;
+    return std::make_unique<Simulation>(config, std::move(method), test::tiny_backbone(), how,
+                                        test::coloured_squares(12, 4));
+  };
+  const Poisoned* phase = nullptr;
+  const auto whole = make(phase);
+  EXPECT_EQ(whole->run_round().diverged_clients, 0u);
+  const auto saved = whole->state();
+  EXPECT_EQ(whole->run_round().diverged_clients, 6u);
+  EXPECT_EQ(phase->sent[2], phase->sent[1]);  // from before the poison
+  EXPECT_EQ(whole->run_round().diverged_clients, 0u);
+  const Poisoned* other = nullptr;
+  const auto resumed = make(other);
+  resumed->restore(1, saved);
+  resumed->run_round();
+  resumed->run_round();
+  EXPECT_EQ(resumed->state(), whole->state());
+}
+
 TEST_F(ClientRound, KeepsItsStateWhenNothingCanBeBelieved) {
   exchange.messages = {{1, message_of(1, kRound + 1, client.state)}, {2, nullptr}};
   const auto before = client.state.values;
@@ -121,6 +232,7 @@ TEST_F(ClientRound, MergesSetsOfOtherSizesAndKeepsItsOwnNumber) {
                                   test::tiny_backbone().geometry(), 4, 1);
   auto single = make_client_state({.prompts = {.count = 1}, .head = client.adapter.head},
                                   test::tiny_backbone().geometry(), 5, 2);
+  client.most_prompts = 9;
   exchange.messages = {{1, message_of(1, kRound, larger)}, {2, message_of(2, kRound, single)}};
   const auto report = receive_and_merge(3);
   EXPECT_TRUE(report.merged);

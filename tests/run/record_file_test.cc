@@ -30,8 +30,9 @@ TEST(RecordFile, KeepsTheRoundsBeforeTheResumedOneAndNoHalfLine) {
 TEST(RecordFile, SetsDamagedLinesAsideAndLosesNoOther) {
   const test::TemporaryFolder folder;
   const auto path = folder / "metrics.jsonl";
-  for (const std::string strange :
-       {R"({"round":"one"})", R"({"round":-1})", R"([1])", "7", "", R"({"round":2,"los")"}) {
+  for (const std::string& strange : std::vector<std::string>{
+           R"({"round":"one"})", R"({"round":-1})", R"([1])", "7", "", R"({"round":2,"los")",
+           R"({"round":2,"x":)" + std::string(500'000, '[') + std::string(500'000, ']') + "}"}) {
     std::filesystem::remove(path.string() + kSetAside);
     write_file_atomically(path, "{\"round\":1}\n" + strange + "\n{\"round\":3}\n");
     const auto kept = keep_rounds_until(path, 5);

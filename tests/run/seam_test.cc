@@ -181,6 +181,7 @@ TEST(Seam, PromptSetsMayGrowAndAreSavedAtTheSizeTheyHave) {
   const auto growing = [&] {
     Method method;
     method.phases.push_back(std::make_unique<Grow>());
+    method.prompt_growth = 27;  // after three rounds
     method.network.topology = config.network.topology;
     return simulate(config, std::move(method));
   };

@@ -72,9 +72,16 @@ def choose(options, state, query_features):
     return state["prompt_embeddings"][chosen], similarity.gather(1, chosen).sum() / len(similarity)
 
 
+def head_inputs(case, vit, features):
+    return vit.classify(features) if case["head"] == "pfpt" else features[:, 0]
+
+
 def logits_of(case, vit, state, features, dropout):
     layers = sum(name.startswith("head.") for name in state) // 2
-    x = vit.classify(features) if case["head"] == "pfpt" else features[:, 0]
+    x = head_inputs(case, vit, features)
+    if case.get("frame"):  # other coordinates: mean and factor L, L⁻¹(x − μ)
+        mean, factor = case["frame"]
+        x = torch.linalg.solve_triangular(factor, (x - mean).T, upper=False).T
     for i in range(layers):
         x = F.linear(x, state[f"head.{i}.weight"], state[f"head.{i}.bias"])
         if i + 1 < layers:
@@ -115,28 +122,58 @@ def outside_domains(ranges, classes):
     return outside
 
 
-def batch_loss(vit, case, state, samples, batch, mask):
-    """samples: patches, queries, labels, outside; batch: some of their indices; mask: what dropout leaves of them."""
-    patches, queries, labels, outside = samples
+def batch_features(vit, case, state, samples, batch):
+    patches, queries = samples[:2]
     if case["prompts"]["selects"]:
         prompts, similarity = choose(case["prompts"], state, queries[batch])
     else:
         prompts, similarity = state["prompt_embeddings"], 0
-    logits = logits_of(case, vit, state, vit.features(patches[batch], prompts), mask)
+    return vit.features(patches[batch], prompts), similarity
+
+
+def batch_loss(vit, case, state, samples, batch, mask):
+    """samples: patches, queries, labels, outside; batch: some of their indices; mask: what dropout leaves of them."""
+    labels, outside = samples[2:]
+    features, similarity = batch_features(vit, case, state, samples, batch)
+    logits = logits_of(case, vit, state, features, mask)
     if case["mask"] == "domain":
         logits = logits.masked_fill(outside[batch], -torch.inf)
     return F.cross_entropy(logits, labels[batch]) + case["prompts"]["similarity_weight"] * similarity
 
 
+def sides_of(state):
+    """What moves at the prompts' rate, and the head."""
+    return [[t for name, t in state.items() if name.startswith("head.") == head] for head in (False, True)]
+
+
+def make_optimizer_of(case, state):
+    prompts, head = sides_of(state)
+    rate = case["optimizer"]["learning_rate"] * case["prompt_rate"]
+    return make_optimizer(case["optimizer"], [{"params": prompts, "lr": rate}, {"params": head}])
+
+
 def train(vit, case, state, samples, orders, dropout, optimizer=None):
-    """Trains `state` in place; orders: the samples' indices, epoch by epoch."""
-    parameters = list(state.values())
-    optimizer = optimizer or make_optimizer(case["optimizer"], parameters)
-    steps = [order[i : i + case["batch"]] for order in orders for i in range(0, len(order), case["batch"])]
-    for number, batch in enumerate(steps):
+    """Trains `state` in place; orders: the samples' indices, epoch by epoch. Prompts that rest have no gradient at all,
+    which PyTorch's optimizers pass over."""
+    parameters, prompts = list(state.values()), sides_of(state)[0]
+    start = [p.detach().clone() for p in prompts]
+    optimizer = optimizer or make_optimizer_of(case, state)
+    steps = [(epoch, order[i : i + case["batch"]])
+             for epoch, order in enumerate(orders) for i in range(0, len(order), case["batch"])]
+    for number, (epoch, batch) in enumerate(steps):
         mask = None if dropout is None else dropout[number, : len(batch)]
-        step(optimizer, parameters, lambda: batch_loss(vit, case, state, samples, batch, mask),
-             case["optimizer"]["sam_radius"])
+        moves = epoch < case["prompt_epochs"]
+        for p in prompts:
+            p.requires_grad_(moves)
+            p.grad = p.grad if moves else None
+
+        def loss():
+            pull = sum(((p - p0) ** 2).sum() for p, p0 in zip(prompts, start)) if moves else 0
+            return batch_loss(vit, case, state, samples, batch, mask) + case["prompt_pull"] / 2 * pull
+
+        step(optimizer, parameters, loss, case["optimizer"]["sam_radius"])
+    for p in prompts:
+        p.requires_grad_(True)
 
 
 def local_update(folder, case):
@@ -155,7 +192,7 @@ def local_update(folder, case):
 
 def rounds(folder, vit, case, state, samples):
     """One optimizer over several rounds; between them a merge overwrites the parameters with 0.9 of themselves."""
-    optimizer = make_optimizer(case["optimizer"], list(state.values()))
+    optimizer = make_optimizer_of(case, state)
     for number, orders in enumerate(case["rounds"]):
         train(vit, case, state, samples, orders, None, optimizer)
         save(folder / f"{case['name']}-{number}-after.safetensors", state)

@@ -245,6 +245,13 @@ std::vector<UpdateCase> kept_cases() {
   std::vector<UpdateCase> cases = {case_of(method_preset("dfrost"), HeadKind::linear),
                                    case_of(method_preset("dfedavgm"), HeadKind::mlp),
                                    case_of(method_preset("dfedsam+"), HeadKind::linear)};
+  // With prompts that rest in all epochs but the first, and so have taken fewer steps.
+  for (const char* method : {"dfrost", "dfedavgm"}) {
+    cases.push_back(case_of(method_preset(method), HeadKind::linear));
+    cases.back().name += "-resting";
+    cases.back().train.prompt_epochs = 1;
+    cases.back().train.prompt_rate = 0.5;
+  }
   for (auto& c : cases) {
     c.train.optimizer_state = OptimizerMemory::kept;
     c.adapter.prompts.similarity_weight = c.adapter.prompts.selects() ? 0.01 : 0;

@@ -10,6 +10,7 @@ import { asDocument, withEvent } from "./records";
 import { accuracy } from "./sections/accuracy";
 import { checks } from "./sections/checks";
 import { compareTable } from "./sections/compare_table";
+import { federation } from "./sections/federation";
 import { headline } from "./sections/headline";
 import { masthead } from "./sections/masthead";
 import { measures } from "./sections/measures";
@@ -71,8 +72,8 @@ function runPicker(app: App): Section {
 function makersFor(app: App): Maker[] {
   const detail = [time, partition, network, merges, checks, reproduce];
   if (app.report.runs.length === 0) return [];
-  if (app.report.runs.length === 1) return [headline, accuracy, measures, ...detail];
-  return [compareTable, legendBar, accuracy, measures, runPicker, ...detail];
+  if (app.report.runs.length === 1) return [headline, federation, accuracy, measures, ...detail];
+  return [compareTable, legendBar, accuracy, measures, runPicker, federation, ...detail];
 }
 
 /** What the sections depend on when they are built; everything else they read in update(). */

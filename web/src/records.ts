@@ -155,12 +155,51 @@ export interface PaperResult {
   accuracy: number;
 }
 
+/** Another member of a federation, as a site sees it. */
+export interface PeerMember {
+  number: number;
+  name?: string;
+  neighbour?: boolean;
+  awaited?: boolean;
+  linked?: boolean;
+  alive?: boolean;
+  round?: Figure;
+  stage?: string;
+  silent_seconds?: Figure;
+  round_trip_seconds?: Figure;
+  usual_seconds?: Figure;
+  sent_bytes?: Figure;
+  received_bytes?: Figure;
+  missing_messages?: Figure;
+  reconnects?: Figure;
+  trouble?: string;
+}
+
+/** peer.json: how a site of a federation is, once a second. */
+export interface Peer {
+  name?: string;
+  number?: number;
+  federation?: string;
+  rounds?: Figure;
+  round?: Figure;
+  done?: Figure;
+  stage?: string;
+  waiting_for?: string;
+  last_merge_round?: Figure;
+  jumps?: Figure;
+  adoptions?: Figure;
+  missing_messages?: Figure;
+  ended?: string;
+  members?: PeerMember[];
+}
+
 export interface Run {
   name: string;
   folder?: string;
   problems?: string[];
   summary?: Summary | null;
   about?: About | null;
+  peer?: Peer | null;
   rounds: Round[];
   /** As the experiment asks for; a run that was stopped has done fewer. */
   planned_rounds?: number | null;
@@ -195,7 +234,7 @@ export interface ReportDocument {
 /** What a live page receives. */
 export interface LiveEvent {
   replace?: unknown;
-  append?: { run?: number; rounds?: Round[]; merges?: Merge[]; summary?: Summary | null; groups?: Group[] };
+  append?: { run?: number; rounds?: Round[]; merges?: Merge[]; summary?: Summary | null; peer?: Peer | null; groups?: Group[] };
 }
 
 /** The value as a document, with the lists that everything else relies on in place. */
@@ -240,6 +279,7 @@ export function withEvent(report: ReportDocument, event: LiveEvent): ReportDocum
       rounds: inOrder([...run.rounds.filter((r) => !isNew.has(r.round)), ...rounds]),
       merges: inOrder([...run.merges.filter((m) => !isNewMerge.has(`${m.round} ${m.client}`)), ...merges]),
       summary: append.summary ?? run.summary,
+      peer: append.peer ?? run.peer,
     };
   });
   return asDocument({ ...report, runs, groups: append.groups ?? report.groups });

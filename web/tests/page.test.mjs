@@ -290,3 +290,25 @@ test("a section that cannot be drawn leaves the others alone", async () => {
   assert.equal(await page.locator(".graph .client").count(), 4);
   await page.close();
 });
+
+test("a site's page shows the federation as the site sees it, and no figures of the whole network", async () => {
+  const data = oneRun();
+  const member = (number, name, more) => ({ number, name, linked: true, alive: true, neighbour: true, awaited: false, round: 7, stage: "train", ...more });
+  data.runs[0].peer = {
+    name: "clinic-a", number: 0, federation: "five", rounds: 40, round: 7, stage: "exchange", waiting_for: "clinic-b", ended: "",
+    members: [member(1, "clinic-b", { awaited: true, round: 6 }), member(2, "clinic-c", { linked: false, alive: false, round: 3 })],
+  };
+  const { page, complaints } = await browser.open(data);
+  const section = page.locator("#federation");
+  assert.match(await section.innerText(), /clinic-a of five: round 7 of 40, waiting for clinic-b/);
+  assert.equal(await section.locator(".site.awaited").count(), 1);
+  assert.equal(await section.locator(".site.away").count(), 1);
+  assert.match(await section.locator("tbody tr").nth(0).innerText(), /waited for\s+6\s+1 round behind/);
+  assert.match(await section.locator("tbody tr").nth(1).innerText(), /away\s+3\s+4 rounds behind/);
+  assert.equal(await page.locator(".tile", { hasText: "Network model" }).count(), 0);
+  assert.deepEqual(complaints, []);
+  await page.close();
+  const other = await browser.open(oneRun());
+  assert.ok(await other.page.locator("#federation").isHidden());
+  await other.page.close();
+});

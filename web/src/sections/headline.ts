@@ -43,16 +43,17 @@ export function headline(app: App): Section {
     };
     const images = isNumber(summary?.images) && `${count(summary.images)} pictures trained on`;
     const shown = [
-      tileOf("evaluation.accuracy_masked.mean", overClients(final?.accuracy_masked), true),
-      tileOf("evaluation.accuracy_unmasked.mean", overClients(final?.accuracy_unmasked), true),
-      tile("Network model", percent(final?.network_accuracy_masked), `${percent(final?.network_accuracy_unmasked)} unmasked`),
-      paper ? tile("The paper reports", percent(paper.accuracy / 100), paper.setting) : tileOf("train_loss", "mean over clients, last epoch"),
+      tileOf("evaluation.accuracy_masked.mean", run?.peer ? "of this site" : overClients(final?.accuracy_masked), true),
+      tileOf("evaluation.accuracy_unmasked.mean", run?.peer ? "of this site" : overClients(final?.accuracy_unmasked), true),
+      // A site knows its own model alone, and not how far the others' are from it.
+      !run?.peer && tile("Network model", percent(final?.network_accuracy_masked), `${percent(final?.network_accuracy_unmasked)} unmasked`),
+      paper ? tile("The paper reports", percent(paper.accuracy / 100), paper.setting) : tileOf("train_loss", run?.peer ? "last epoch" : "mean over clients, last epoch"),
       tile("Rounds", isNumber(planned) && rounds < planned ? `${count(rounds)} of ${count(planned)}` : count(rounds), images || ""),
       tileOf("seconds.total", trainingShare(run)),
       tileOf("sent_bytes", isNumber(summary?.sent_bytes) ? `${count(summary.sent_bytes)} bytes` : ""),
-      tileOf("consensus_error", "mean W₂² to the barycenter"),
+      !run?.peer && tileOf("consensus_error", "mean W₂² to the barycenter"),
     ];
-    tiles.replaceChildren(...shown.flatMap((one) => one ?? []));
+    tiles.replaceChildren(...shown.flatMap((one) => one || []));
   };
   return { element, update };
 }

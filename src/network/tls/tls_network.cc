@@ -1,0 +1,111 @@
+#include "network/tls/tls_network.h"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include "dfrost/error.h"
+#include "network/mailbox.h"
+#include "network/tls/board.h"
+#include "network/tls/hub.h"
+
+namespace dfrost {
+namespace {
+
+// For goodbyes to be read, whatever the deadline for letters was.
+constexpr auto kPartingTime = std::chrono::seconds(1);
+
+WireOptions checked(WireOptions options, const PrivateKey& key) {
+  options.validate();
+  for (const auto& member : options.members) {
+    if (member.number == options.self && member.key != key.fingerprint()) {
+      throw Error(ErrorCode::invalid_argument, "the private key is not that of this member",
+                  "the federation file was made with another key of this site; use that, or send the new "
+                  "member file to the founder");
+    }
+  }
+  return options;
+}
+
+std::size_t places_for(const WireOptions& options) {
+  ClientId highest = 0;
+  for (const auto& member : options.members) highest = std::max(highest, member.number);
+  return std::size_t{highest} + 1;
+}
+
+}  // namespace
+
+class TlsNetwork::Endpoint final : public Exchange {
+ public:
+  Endpoint(const WireOptions& options, const PrivateKey& key, WireObserver* observer)
+      : self_(options.self),
+        mailbox_(places_for(options), options.mailbox),
+        board_(options),
+        hub_(options, key, mailbox_, board_, observer) {
+    mailbox_.begin({options.round, 0});  // what comes of this round before the owner asks for it is kept
+    hub_.start();
+  }
+
+  ClientId self() const override { return self_; }
+
+  void begin(Moment moment) override {
+    moment_ = moment;
+    mailbox_.begin(moment);
+    hub_.post_begin(moment);  // after the mailbox: who hears of it may send
+  }
+
+  void send(ClientId peer, SharedBytes message) override {
+    assert(peer != self_ && message != nullptr && !message->empty());
+    ++sent_messages_;
+    sent_bytes_ += message->size();
+    hub_.post_send(peer, moment_, std::move(message));
+  }
+
+  std::vector<Received> receive(std::span<const ClientId> peers, Deadline deadline) override {
+    return mailbox_.receive(peers, deadline);
+  }
+
+  std::vector<ClientId> wait(std::span<const ClientId> peers, Deadline deadline) override {
+    return mailbox_.wait(peers, deadline);
+  }
+
+  ExchangeCounts counts() const override {
+    auto counts = mailbox_.counts();
+    counts.sent_messages = sent_messages_;
+    counts.sent_bytes = sent_bytes_;
+    return counts;
+  }
+
+  Board& board() { return board_; }
+  Hub& hub() { return hub_; }
+
+ private:
+  const ClientId self_;
+  Moment moment_;
+  std::uint64_t sent_messages_ = 0;
+  std::uint64_t sent_bytes_ = 0;
+  Mailbox mailbox_;
+  Board board_;
+  Hub hub_;  // last: its thread uses the others
+};
+
+TlsNetwork::TlsNetwork(WireOptions options, const PrivateKey& key, WireObserver* observer)
+    : endpoint_(std::make_unique<Endpoint>(checked(std::move(options), key), key, observer)) {}
+TlsNetwork::~TlsNetwork() = default;
+
+Exchange& TlsNetwork::exchange() { return *endpoint_; }
+void TlsNetwork::tell(const Pulse& pulse) { endpoint_->hub().post_tell(pulse); }
+std::vector<PeerView> TlsNetwork::peers() const { return endpoint_->board().peers(); }
+StrangerCounts TlsNetwork::strangers() const { return endpoint_->board().strangers(); }
+std::uint16_t TlsNetwork::port() const { return endpoint_->hub().port(); }
+std::uint64_t TlsNetwork::revision_seen() const { return endpoint_->board().revision_seen(); }
+bool TlsNetwork::refused_as_duplicate() const { return endpoint_->board().is_duplicate(); }
+
+void TlsNetwork::linger(Exchange::Deadline deadline, bool done) {
+  endpoint_->hub().post_linger();
+  endpoint_->board().wait_for(Milestone::settled, deadline);
+  endpoint_->hub().post_goodbye(done ? Farewell::done : Farewell::leaving);
+  endpoint_->board().wait_for(Milestone::parted, std::chrono::steady_clock::now() + kPartingTime);
+}
+
+}  // namespace dfrost

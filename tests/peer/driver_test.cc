@@ -1,0 +1,56 @@
+// The driver over threads: without faults a peer's bytes are those of the simulator, whatever the method.
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "config/methods.h"
+#include "peer/thread_federation.h"
+#include "run/write_adapters.h"
+
+namespace dfrost {
+namespace {
+
+using test::SmallExperiment;
+using test::ThreadFederation;
+
+// Eight clients, some pictures each.
+RunConfig eight(const SmallExperiment& experiment, const std::string& method) {
+  RunConfig config = experiment.config;
+  config.partition.clients_per_domain = 4;
+  config.diagnostics.theory = false;
+  config.evaluate = {.every = 2, .clients = 1, .samples = 4};
+  apply_method(config, method);
+  config.train.optimizer.learning_rate = 1e-2;
+  return config;
+}
+
+void expect_the_simulators_bytes(const SmallExperiment& experiment, const RunConfig& config) {
+  test::StoppingObserver nobody;
+  const auto simulated = experiment.folder / "simulated";
+  std::filesystem::remove_all(simulated);
+  run_experiment(config, {simulated, false}, nobody);
+  const auto sites = experiment.folder / "sites";
+  std::filesystem::remove_all(sites);
+  ThreadFederation federation(config, test::federation_of(8), sites);
+  federation.run();
+  for (ClientId u = 0; u < 8; ++u) {
+    const auto name = "adapter/" + adapter_name(u) + ".safetensors";
+    EXPECT_EQ(read_text_file(federation.run_folder(u) / name), read_text_file(simulated / name))
+        << config.method.name << ", member " << u;
+  }
+}
+
+TEST(Peer, HasTheSimulatorsBytesWithOptimalTransport) {
+  const SmallExperiment experiment;
+  expect_the_simulators_bytes(experiment, eight(experiment, "dfrost"));
+}
+
+TEST(Peer, HasTheSimulatorsBytesWhereSomeSitOutAndLinksFail) {
+  const SmallExperiment experiment;
+  auto config = eight(experiment, "dfedavgm");
+  config.run.rounds = 4;
+  config.network.faults = {.link_failure = 0.3, .active_clients = 5};
+  expect_the_simulators_bytes(experiment, config);
+}
+
+}  // namespace
+}  // namespace dfrost

@@ -1,0 +1,185 @@
+"""A small federation that is killed again and again, as a whole process, and goes on.
+
+    random_kills.py DFROST kills COUNT [SEED]   kills at random moments, several to a run; then every file is compared with
+                                                that of an unbroken run. Ends with 1 where any differs
+    random_kills.py DFROST signals              SIGINT, SIGTERM and SIGHUP save every round that is done, however rarely it
+                                                saves by itself; under nohup it outlives its terminal
+"""
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+CONFIG = """
+[run]
+name = "{name}"
+rounds = {rounds}
+checkpoint_every = {every}
+threads = 1
+[backbone]
+path = "frost-mini"
+precision = "fp32"
+[data]
+domains = [{{name = "squares", path = "pictures"}}]
+train_per_domain = 0
+test_per_domain = 0
+[partition]
+kind = "iid"
+clients_per_domain = 2
+min_per_client = 1
+[network]
+topology = "full"
+[train]
+epochs = 1
+[prompts]
+count = 2
+[evaluate]
+every = 2
+"""
+PATIENCE = 120  # seconds for anything; a busy machine is no failure
+
+dfrost, what = os.path.abspath(sys.argv[1]), sys.argv[2]
+
+
+def make_world(folder):
+    os.chdir(folder)
+    os.mkdir("pictures")
+    Path("pictures/train.bin").write_bytes(
+        b"".join(bytes([i % 2] + 1024 * [200 - 150 * (i % 2) + i] + 2048 * [40]) for i in range(20)))
+
+
+def command(name, *more, rounds=4, every=1):
+    Path(name + ".toml").write_text(CONFIG.format(name=name, rounds=rounds, every=every))
+    return [dfrost, "run", name + ".toml", "--quiet", "--no-report", "--set", 'run.name="%s"' % name, *more]
+
+
+def without_seconds(record):
+    return {key: value for key, value in record.items() if "second" not in key and key != "name"}
+
+
+def events(data):
+    """Rounds and scalars, without times: those of events, and those that are told as scalars."""
+    kept, at = [], 0
+    while at < len(data):
+        length, = struct.unpack_from("<Q", data, at)
+        event = data[at + 12:at + 12 + length]
+        kept.append(re.sub(rb"(seconds/[a-z_]+\x15)....", rb"\1", event[9:], flags=re.S))
+        at += 12 + length + 4
+    return kept
+
+
+def left_by(name):
+    """What a run leaves, but for times; of the files that tell of kills, that they are there."""
+    root, kept = Path("runs", name), {}
+    for path in sorted(root.rglob("*")):
+        file = str(path.relative_to(root))
+        if path.is_dir() or file in ("run.log", "about.json", "config.toml") or file.startswith("checkpoints/"):
+            kept[file] = None
+        elif file == "metrics.jsonl":
+            kept[file] = [without_seconds(json.loads(line)) for line in path.read_text().splitlines()]
+        elif file == "summary.json":
+            kept[file] = without_seconds(json.loads(path.read_text()))
+        elif file.startswith("tensorboard/"):
+            kept[file] = events(path.read_bytes())
+        else:
+            kept[file] = path.read_bytes()
+    return kept
+
+
+def run(*arguments):
+    subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL, timeout=PATIENCE)
+
+
+def killed(name, took, kills):
+    """Runs to its end, killed up to `kills` times on the way; how often it was."""
+    done = 0
+    while True:
+        process = subprocess.Popen(command(name, "--resume"), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        try:
+            _, said = process.communicate(timeout=random.uniform(0, took) if done < kills else PATIENCE)
+        except subprocess.TimeoutExpired:
+            assert done < kills, "it does not end"
+            process.kill()
+            process.communicate()
+            done += 1
+            continue
+        assert process.returncode == 0, said.decode()
+        return done
+
+
+def kills(count):
+    random.seed(int(sys.argv[4]) if len(sys.argv) > 4 else 1)
+    run(*command("whole"))  # once to warm the machine up
+    shutil.rmtree("runs/whole")
+    start = time.monotonic()
+    run(*command("whole"))
+    took = time.monotonic() - start
+    expected = left_by("whole")
+    done = differences = runs = 0
+    while done < count:
+        name = f"run-{runs}"
+        done += killed(name, took, random.randint(1, 4))
+        runs += 1
+        found = left_by(name)
+        if found != expected:
+            differences += 1
+            print(f"{name} differs: {sorted(file for file in found.keys() | expected.keys() if found.get(file, 0) != expected.get(file, 0))}")
+            shutil.copytree(Path("runs", name), Path(tempfile.gettempdir(), "differs-" + name), dirs_exist_ok=True)
+        shutil.rmtree(Path("runs", name))
+        os.remove(name + ".toml")
+        if runs % 50 == 0:
+            print(f"so far {done} kills in {runs} runs, {differences} differences", flush=True)
+    print(f"{done} kills in {runs} runs of {took:.2f} s: {differences} differences")
+    sys.exit(differences != 0)
+
+
+def rounds_in(name):
+    try:
+        return Path("runs", name, "metrics.jsonl").read_text().count("\n")
+    except FileNotFoundError:
+        return 0
+
+
+def start_and_wait(name, *before):
+    """A run that saves nothing by itself, once it has some rounds to lose."""
+    process = subprocess.Popen([*before, *command(name, rounds=100_000, every=0)], stdout=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
+    deadline = time.monotonic() + PATIENCE
+    while rounds_in(name) < 2:
+        assert process.poll() is None and time.monotonic() < deadline, "no rounds"
+        time.sleep(0.01)
+    return process
+
+
+def signals():
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # as a shell starts what is to run in the background
+    for sent in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        name = sent.name.lower()
+        process = start_and_wait(name)
+        process.send_signal(sent)
+        _, said = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 1 and "saved" in said, (sent, process.returncode, said)
+        saved = [int(path.stem.split("-")[1]) for path in Path("runs", name, "checkpoints").iterdir()]
+        assert saved and max(saved) == rounds_in(name), (sent, saved, rounds_in(name))
+    process = start_and_wait("nohup", "nohup")
+    process.send_signal(signal.SIGHUP)
+    before = rounds_in("nohup")
+    deadline = time.monotonic() + PATIENCE
+    while rounds_in("nohup") < before + 3:
+        assert process.poll() is None and time.monotonic() < deadline, "nohup is of no use"
+        time.sleep(0.01)
+    process.kill()
+    process.communicate()
+
+
+with tempfile.TemporaryDirectory() as folder:
+    make_world(folder)
+    kills(int(sys.argv[3])) if what == "kills" else signals()
