@@ -35,7 +35,8 @@ enum class LetterKind : std::uint32_t {
   state = 1,    // the sender's own, as it is at this moment
   moments = 2,  // of the inputs of heads, as far as they are mixed
 };
-std::string_view to_string(LetterKind kind);  // "state", "moments"; "unknown" for a number that is none of them
+std::string_view to_string(
+    LetterKind kind);  // "state", "moments"; "unknown" for a number that is none of them
 
 struct Envelope {
   RunId run = {};

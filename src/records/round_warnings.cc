@@ -12,7 +12,8 @@ std::vector<RoundWarning> warnings_of(const RoundRecord& record) {
     if (warning.count > 0) warnings.push_back(warning);
   };
   warn({record.diverged_clients, "client diverged and kept the state it had",
-        "clients diverged and went back to a state that was sound", "a smaller train.learning_rate may help"});
+        "clients diverged and went back to a state that was sound",
+        "a smaller train.learning_rate may help"});
   warn({record.refused_messages, "message was refused", "messages were refused", ""});
   warn({record.missing_messages, "message did not come", "messages did not come", ""});
   if (record.theory) {

@@ -56,10 +56,10 @@ def all_stop_and_go_on_without_a_letter_lost(make, folder):
 
 def a_late_site_begins_with_a_neighbours_state(make, folder):
     """It starts when the others, who are a quorum, are well on their way."""
-    federation = make(folder, sites=4, rounds=40, quorum=3)
+    federation = make(folder, sites=4, rounds=24, quorum=3)
     federation.start_all(but=[3])
     try:
-        federation.wait_for_round(0, 6)
+        federation.wait_for_round(0, 4)
         federation.start(3)
         federation.wait_for_end()
         assert any("adopted" in line for line in federation.arrivals(3)), federation.arrivals(3)[:3]
@@ -69,7 +69,7 @@ def a_late_site_begins_with_a_neighbours_state(make, folder):
 
 
 def a_site_that_never_starts_is_done_without(make, folder):
-    federation = make(folder, sites=4, rounds=8, quorum=3)
+    federation = make(folder, sites=4, rounds=5, quorum=3)
     federation.start_all(but=[2])
     try:
         federation.wait_for_end()
@@ -123,7 +123,7 @@ def a_second_process_with_the_same_key_is_refused(make, folder):
 
 def a_slow_site_is_waited_for(make, folder):
     """Stopped nine tenths of the time: all go at its pace, and nothing is missed."""
-    federation = make(folder, sites=4, rounds=10, keys={"heartbeat_seconds": 5})
+    federation = make(folder, sites=4, rounds=5, keys={"heartbeat_seconds": 5})
     federation.start_all()
     try:
         slow = federation.processes[3]

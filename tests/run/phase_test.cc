@@ -171,7 +171,8 @@ class Poisoned final : public Phase {
 TEST(Simulation, AClientThatDivergesGoesBackToWhatItHadBeforeItsLastMerge) {
   auto config = test::small_config();
   config.merge.kind = MergeKind::average;
-  config.train.optimizer = {.kind = OptimizerKind::sgd, .learning_rate = 30, .momentum = 0.9};
+  config.train.optimizer = {.kind = OptimizerKind::sgd, .learning_rate = 30, .momentum = 0.99};
+  config.train.epochs = 5;
   const auto make = [&](const Poisoned*& phase) {
     Method method = make_method(config);
     auto poisoned = std::make_unique<Poisoned>(config);

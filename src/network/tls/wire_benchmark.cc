@@ -164,8 +164,10 @@ double wire_copy(const WireBenchmarkOptions& options) {
   for (std::uint64_t round = 1; !over; ++round) {
     pair[0].begin({round, 0});
     pair[0].send(1, message);
-    // As far ahead as a neighbour may be.
-    for (auto seen = arrived.load(); round >= seen + Pair::kAhead; seen = arrived.load()) arrived.wait(seen);
+    // As far ahead as a neighbour may be; the first alone, so that none is there before the clock starts.
+    const std::uint64_t ahead = round == 1 ? 1 : Pair::kAhead;
+    for (auto seen = arrived.load(); !over && round >= seen + ahead; seen = arrived.load())
+      arrived.wait(seen);
     if (round == 1) watch = Stopwatch();
     if (watch.seconds() > options.seconds) over = true;
   }

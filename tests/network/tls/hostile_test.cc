@@ -312,8 +312,6 @@ TEST_F(Hostile, AMemberThatNeverReadsIsDroppedOnceItsAnswersPileUp) {
   start();
   std::thread deaf([&] {
     RawClient liar(port());
-    const int small = 1;
-    ::setsockopt(liar.socket(), SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
     ASSERT_TRUE(liar.join(sites_.key(2), hello()));
     while (liar.send_letter({.sender = 2, .moment = {1, 0}}, 1)) {
     }
