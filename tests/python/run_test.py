@@ -141,6 +141,12 @@ class Runs(Case):
                 self.run_here(data=dfrost.Data(clients, (images, labels), ["dark", "bright"]))
         self.assertFalse((self.folder / "run" / "metrics.jsonl").exists())
 
+    def test_scoring_is_weighed_against_the_pictures_that_are_brought(self):
+        notes = []
+        run = self.run_here(config=config(run__rounds=1, evaluate__share=0.2), data=data(test=70), on_note=notes.append)
+        self.assertIn("scored on 60 test pictures of each domain", "\n".join(notes))
+        self.assertIn("train = 18, test = 70", run.config["data.domains"])
+
     def test_a_config_has_its_keys_as_attributes_and_by_name(self):
         c = config()
         c.run.seed = 7
