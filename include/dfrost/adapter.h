@@ -38,6 +38,11 @@ struct AdapterInfo {
   Geometry geometry;
   Preprocessing preprocessing;
   std::vector<AdapterDomain> domains;
+  // What is trained: "linear", "mlp" (ReLU between its layers) or "pfpt" (on top of the checkpoint's own
+  // logits); the prompts that a picture sees, and the pool that it chooses them from (0: none).
+  std::string head = "linear";
+  std::size_t prompts = 0;
+  std::size_t pool = 0;
   // What was read is what was written; false: an adapter of an earlier version, which carries no checksum.
   bool verified = false;
 };
@@ -89,6 +94,9 @@ class Classifier {
 
   // The most probable classes first, at most `top`; among those of `domain` alone where one is named.
   std::vector<Guess> classify(const ImageView& picture, std::size_t top = 3, std::string_view domain = {});
+
+  // Of all classes, as they are numbered by the card.
+  std::vector<float> logits(const ImageView& picture);
 
  private:
   struct Parts;

@@ -9,7 +9,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "dfrost/matrix_view.h"
@@ -108,5 +110,16 @@ struct MergeSummary {
 // for barycenter it stacks the exact plans, `objective` holds the one value Σ weight·W₂², and `steps` are
 // passes.
 MergeSummary merge(const MergeInput& input, const MergeOptions& options, MatrixView<float> merged);
+
+// A merge of a program's own, for RunOptions::merge. `merged` is to be filled with finite numbers; it holds
+// nothing of use before. input.weights are the client's row of the mixing matrix, input.previous its prompts
+// from before this round's training. Called from several threads at once.
+struct CustomMerge {
+  // For the records; a run goes on under the same name alone.
+  std::string name = "custom";
+  std::function<void(const MergeInput& input, std::size_t client, std::size_t round,
+                     MatrixView<float> merged)>
+      merge;
+};
 
 }  // namespace dfrost

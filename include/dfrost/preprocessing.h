@@ -42,4 +42,8 @@ Preprocessing load_preprocessing(const std::filesystem::path& name_or_path, std:
 std::vector<float> preprocess(std::span<const ImageView> images, const Preprocessing& how,
                               const Geometry& geometry, ThreadPool* threads = nullptr);
 
+// The same for one picture that is prepared already: planes [3, size, size], as other frameworks have them.
+void planes_to_patches(std::span<const float> planes, std::size_t size, std::size_t patch,
+                       std::span<float> patches);
+
 }  // namespace dfrost

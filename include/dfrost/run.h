@@ -14,14 +14,32 @@
 #include "dfrost/backbone.h"
 #include "dfrost/config.h"
 #include "dfrost/figures.h"
+#include "dfrost/image.h"
+#include "dfrost/merge.h"
 
 namespace dfrost {
 
+struct LabelledPicture {
+  ImageView picture;
+  std::size_t label = 0;  // an index into RunData::class_names
+};
+
+// Pictures of a program's own: one domain, divided among clients already. A run copies them; [data] and
+// [partition] of its config then say nothing.
+struct RunData {
+  std::string name = "own";
+  std::vector<std::string> class_names = {};
+  std::vector<std::vector<LabelledPicture>> clients = {};  // what each trains on
+  std::vector<LabelledPicture> test = {};
+};
+
 struct RunOptions {
-  std::filesystem::path folder = {};  // of the records; empty: runs/NAME, by run.name
-  bool resume = false;                // go on where an earlier run stopped
-  std::string command = {};           // what makes all of this run, for the records; empty: found out
-  bool start_over = false;            // an earlier run that is there is moved aside, whole
+  std::filesystem::path folder = {};      // of the records; empty: runs/NAME, by run.name
+  bool resume = false;                    // go on where an earlier run stopped
+  std::string command = {};               // what makes all of this run, for the records; empty: found out
+  bool start_over = false;                // an earlier run that is there is moved aside, whole
+  std::optional<CustomMerge> merge = {};  // instead of merge.kind
+  std::optional<RunData> data = {};       // instead of data.domains
 };
 
 // The federation, as it stands before its first round here.

@@ -23,6 +23,9 @@ AdapterInfo info_of(const StoredAdapter& adapter) {
                    .geometry = card.geometry,
                    .preprocessing = card.preprocessing,
                    .domains = {},
+                   .head = std::string(to_string(card.adapter.head.kind)),
+                   .prompts = card.adapter.prompts.count,
+                   .pool = card.adapter.prompts.pool,
                    .verified = adapter.has_checksum};
   for (const auto& domain : card.domains) {
     info.domains.push_back({domain.name, domain.first_class, domain.class_names});
@@ -84,13 +87,16 @@ Classifier::~Classifier() = default;
 Classifier::Classifier(Classifier&&) noexcept = default;
 Classifier& Classifier::operator=(Classifier&&) noexcept = default;
 
+std::vector<float> Classifier::logits(const ImageView& picture) {
+  return logits_of(parts_->adapter.contents_->stored, picture, parts_->workspace, &parts_->threads);
+}
+
 std::vector<Guess> Classifier::classify(const ImageView& picture, std::size_t top, std::string_view domain) {
   const StoredAdapter& adapter = parts_->adapter.contents_->stored;
   const ClassRange range = domain.empty() ? ClassRange{0, adapter.card.adapter.head.classes}
                                           : find_domain(adapter.card, domain).range();
-  const auto logits = logits_of(adapter, picture, parts_->workspace, &parts_->threads);
   std::vector<Guess> guesses;
-  for (const auto& best : best_predictions(logits, range, top)) {
+  for (const auto& best : best_predictions(logits(picture), range, top)) {
     const auto [of_domain, name] = class_name(adapter.card, best.class_index);
     guesses.push_back({of_domain, name, best.class_index, best.probability});
   }

@@ -22,14 +22,15 @@ struct PredictArguments {
 };
 
 nlohmann::ordered_json to_json(const std::string& path, const AdapterCard& card,
-                               std::span<const Prediction> predictions) {
+                               std::span<const float> logits, std::span<const Prediction> predictions) {
   nlohmann::ordered_json picture = {{"image", path}, {"classes", nlohmann::ordered_json::array()}};
   for (const auto& prediction : predictions) {
     const auto [domain, name] = class_name(card, prediction.class_index);
     picture["classes"].push_back({{"index", prediction.class_index},
                                   {"domain", domain},
                                   {"name", name},
-                                  {"probability", prediction.probability}});
+                                  {"probability", prediction.probability},
+                                  {"logit", logits[prediction.class_index]}});
   }
   return picture;
 }
@@ -62,7 +63,7 @@ void predict(const PredictArguments& arguments) {
     const auto logits = logits_of(adapter, read_image(path, exif).view(), workspace, &threads);
     const auto predictions = best_predictions(logits, range, arguments.top);
     if (arguments.json) {
-      pictures.push_back(to_json(path, adapter.card, predictions));
+      pictures.push_back(to_json(path, adapter.card, logits, predictions));
     } else {
       print_picture(path, adapter.card, predictions);
     }

@@ -43,7 +43,9 @@ void check_domains(const DataSection& data) {
 
 void check_partition_fits(const RunConfig& config) {
   const auto& partition = config.partition;
-  if (partition.kind == PartitionKind::file || config.method.cooperation == Cooperation::central) return;
+  if (partition.given || partition.kind == PartitionKind::file ||
+      config.method.cooperation == Cooperation::central)
+    return;
   for (const auto& domain : config.data.domains) {
     const std::size_t pictures = domain.train.value_or(config.data.train_per_domain);
     const std::size_t needed = partition.clients_per_domain * partition.min_per_client;
@@ -295,6 +297,7 @@ void RunConfig::validate_network(std::size_t clients_in_all) const {
 
 std::optional<std::size_t> RunConfig::clients() const {
   if (method.cooperation == Cooperation::central) return 1;
+  if (partition.given) return partition.given->clients.size();
   if (partition.kind == PartitionKind::file) return std::nullopt;
   return data.domains.size() * partition.clients_per_domain;
 }
@@ -344,6 +347,7 @@ CorpusOptions RunConfig::corpus() const {
   options.allow_fewer = data.allow_fewer;
   options.exif = data.exif;
   options.seed = run.seed;
+  options.given = data.given;
   return options;
 }
 

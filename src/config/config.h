@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -50,6 +52,7 @@ struct DataSection {
   ExifOrientation exif = ExifOrientation::apply;
   bool allow_fewer = false;     // a domain that has fewer pictures gives all it has, instead of being refused
   std::size_t cache_mb = 1280;  // most memory for patch embeddings that are kept between epochs; 0: none are
+  std::function<Corpus()> given = {};  // what a program brings instead; no key says it
 };
 
 struct NetworkSection {
@@ -143,6 +146,8 @@ struct MergeSection : MergeOptions {
   HeadMerge head = HeadMerge::average;
   PoolMergeOptions pool = {};
   MassOptions mass = {};
+  // What a program brings instead of `kind`; no key says it.
+  std::shared_ptr<const CustomMerge> custom = {};
 };
 
 struct DiagnosticsSection {

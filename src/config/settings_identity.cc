@@ -29,6 +29,7 @@ RunConfig deciding_settings(RunConfig config, Precision precision) {
 std::string settings_text(const RunConfig& config) {
   std::string text;
   for (const auto& key : config_keys()) text += key.full_name() + "=" + toml_value(key, config) + "\n";
+  if (config.merge.custom) text += "merge by " + config.merge.custom->name + "\n";
   return text;
 }
 

@@ -132,6 +132,7 @@ std::size_t Corpus::classes() const {
 
 Corpus open_corpus(const CorpusOptions& options, const ReadOptions& read) {
   options.validate();
+  if (options.given) return options.given();
   ReadOptions how = read;
   how.exif = options.exif;
   Corpus corpus;

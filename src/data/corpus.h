@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,6 +19,8 @@
 
 namespace dfrost {
 
+struct Corpus;
+
 struct CorpusOptions {
   std::vector<DomainSpec> domains;
   std::filesystem::path root;             // the data folder
@@ -27,6 +30,8 @@ struct CorpusOptions {
   bool test_only = false;    // training pictures are left out, and need not be there
   ExifOrientation exif = ExifOrientation::apply;
   Seed seed = 0;
+  // Pictures that a program brings instead of files: then nothing else counts.
+  std::function<Corpus()> given = {};
 
   void validate() const;
 };

@@ -41,8 +41,4 @@ void preprocess_to_patches(const ImageView& image, const Preprocessing& how, std
                            std::span<float> patches);
 void preprocess_to_planes(const ImageView& image, const Preprocessing& how, std::span<float> planes);
 
-// Cuts planes [3, size, size] that are already normalised into patches.
-void planes_to_patches(std::span<const float> planes, std::size_t size, std::size_t patch,
-                       std::span<float> patches);
-
 }  // namespace dfrost

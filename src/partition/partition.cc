@@ -194,6 +194,7 @@ Partition split_iid(std::size_t count, const PartitionOptions& options, RandomSt
 
 Partition make_partition(const Corpus& corpus, const PartitionOptions& options, Seed seed) {
   options.validate();
+  if (options.given) return *options.given;
   if (options.kind == PartitionKind::file) {
     return read_partition(options.file, corpus, options.min_per_client);
   }

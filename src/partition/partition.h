@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -30,6 +31,11 @@ enum class DirichletForm {
                // the weights that the clients gave it. The paper's main text.
 };
 
+struct Partition {
+  std::vector<std::vector<std::size_t>> clients;  // indices of training pictures, increasing
+  std::vector<std::string> names = {};            // of the clients, where a file gives them
+};
+
 struct PartitionOptions {
   PartitionKind kind = PartitionKind::dirichlet;
   double alpha = 0.5;
@@ -39,13 +45,10 @@ struct PartitionOptions {
   std::size_t max_draws = 1000;     // … but no more often than this: then it is refused
   double designated_share = 0.99;   // extreme: of a class, at its designated clients together
   std::filesystem::path file = {};  // kind = file
+  // Known already, from a program that brings its own pictures: then nothing else counts.
+  std::shared_ptr<const Partition> given = {};
 
   void validate() const;
-};
-
-struct Partition {
-  std::vector<std::vector<std::size_t>> clients;  // indices of training pictures, increasing
-  std::vector<std::string> names = {};            // of the clients, where a file gives them
 };
 
 // `labels` are those of one domain, 0 … classes - 1; indices in the result count from 0.

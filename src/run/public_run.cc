@@ -3,6 +3,7 @@
 #include "config/config_access.h"
 #include "dfrost/run.h"
 #include "records/run_folder.h"
+#include "run/given_data.h"
 #include "run/run.h"
 
 namespace dfrost {
@@ -51,6 +52,11 @@ class PublicWatcher final : public RunObserver {
 
 RunSummary run(const Config& config, const RunOptions& options, Observer& observer) {
   RunConfig resolved = ConfigAccess::resolved(config);
+  if (options.merge) {
+    resolved.merge.custom = std::make_shared<const CustomMerge>(*options.merge);
+    resolved.diagnostics.theory = false;  // the theorem is about another merge
+  }
+  if (options.data) bring_data(*options.data, resolved);
   resolved.backbone.path = find_backbone(resolved.backbone.path);
   RunOptions here = options;
   if (here.folder.empty()) here.folder = std::filesystem::path("runs") / resolved.run.name;

@@ -5,6 +5,7 @@
 #include "base/stopwatch.h"
 #include "dfrost/measure.h"
 #include "dfrost/merge.h"
+#include "merge/custom_merge.h"
 #include "merge/merge_kinds.h"
 #include "run/average_part.h"
 #include "run/class_mass.h"
@@ -36,7 +37,7 @@ void merge_all_but_prompts(const Inbox& inbox, const MergeSection& options, cons
                            Node& node) {
   for (const auto& part : node.state.layout.parts()) {
     if (part.name == kPromptPart) continue;
-    if (part.name == kKeysPart && traits_of(options.kind).transports) {
+    if (part.name == kKeysPart && (options.custom || traits_of(options.kind).transports)) {
       merge_keys(part_of_all(node, inbox, kKeysPart), summary, node.state.part(kKeysPart));
     } else if (options.head == HeadMerge::class_mass && has_class_rows(node, part.name)) {
       continue;
@@ -50,7 +51,8 @@ void merge_all_but_prompts(const Inbox& inbox, const MergeSection& options, cons
 
 // The mixing weights of the client itself and of each sender, or none for equal ones.
 std::vector<double> sender_weights(const Inbox& inbox, const MergeSection& options) {
-  if (!traits_of(options.kind).needs_mixing_weights && options.weights == SenderWeights::equal) return {};
+  const bool needed = traits_of(options.kind).needs_mixing_weights || options.custom != nullptr;
+  if (!needed && options.weights == SenderWeights::equal) return {};
   std::vector<double> weights = {inbox.self_weight};
   weights.insert(weights.end(), inbox.weights.begin(), inbox.weights.end());
   return weights;
@@ -114,7 +116,9 @@ MergeOutcome merge_states(Node& node, const Inbox& inbox, const MergeSection& op
   const float* previous = before == node.draft.end() ? own.data() : before->second.values.data();
   std::vector<float> merged(own.rows() * own.cols());
   const MatrixView<float> result(merged.data(), own.rows(), own.cols());
-  const auto summary = merge({senders, weights, {previous, own.rows(), own.cols()}}, how, result);
+  const MergeInput input{senders, weights, {previous, own.rows(), own.cols()}};
+  const auto summary = options.custom ? merge_by(*options.custom, input, node.id, plan.round, result)
+                                      : merge(input, how, result);
   merge_all_but_prompts(inbox, options, summary, node);
   const double merge_seconds = merging.seconds();
 

@@ -1,0 +1,105 @@
+"""Backbone: features and their gradient against PyTorch with the same weights, by finite differences, from threads; what it refuses."""
+
+import threading
+import unittest
+
+import numpy as np
+import torch
+from vits import random_vit
+from world import Case, pictures
+
+import dfrost
+
+
+class Backbones(Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.mini = dfrost.Backbone("frost-mini", precision="fp32")
+
+    def test_features_and_gradient_are_those_of_pytorch(self):
+        vit = random_vit(self.folder / "vit.safetensors")
+        model = dfrost.Backbone(self.folder / "vit.safetensors", precision="fp32", heads=2)
+        random = np.random.default_rng(1)
+        images = random.standard_normal((3, 3, 32, 32), dtype=np.float32)
+        for shape in ((2, 64), (3, 2, 64)):
+            prompts = random.standard_normal(shape, dtype=np.float32)
+            features, back = model.features(images, prompts, gradient=True)
+            theirs = torch.from_numpy(prompts).requires_grad_()
+            tokens = vit._process_input(torch.from_numpy(images))
+            tokens = torch.cat([vit.class_token.expand(3, -1, -1), tokens], 1) + vit.encoder.pos_embedding
+            tokens = torch.cat([tokens[:, :1], theirs.expand(3, -1, -1), tokens[:, 1:]], 1)
+            expected = vit.encoder.ln(vit.encoder.layers(tokens))[:, 0]
+            self.assertClose(features, expected.detach(), 2e-5)
+            d = random.standard_normal(features.shape, dtype=np.float32)
+            expected.backward(torch.from_numpy(d))
+            self.assertClose(back(d), theirs.grad, 5e-5)
+            self.assertEqual(back(d).tobytes(), back(d).tobytes())  # may be called again
+        self.assertClose(model.classify(features), vit.heads(torch.from_numpy(features)).detach(), 1e-5)
+
+    def test_the_gradient_is_that_of_finite_differences(self):
+        g = self.mini.geometry
+        random = np.random.default_rng(2)
+        images = self.mini.preprocess(pictures(3, 1)[0])
+        prompts = random.standard_normal((2, g.width), dtype=np.float32) * np.float32(0.3)
+        features, back = self.mini.features(images, prompts, gradient=True)
+        d = random.standard_normal(features.shape, dtype=np.float32)
+        gradient = back(d).astype(float)
+        direction = random.standard_normal(prompts.shape, dtype=np.float32)
+        step = np.float32(3e-3)
+        there, before = (self.mini.features(images, prompts + s * step * direction).astype(float) for s in (np.float32(1), np.float32(-1)))
+        slope = ((there - before) * d).sum() / (2 * float(step))
+        self.assertAlmostEqual(slope / (gradient * direction).sum(), 1, 2)
+
+    def test_embedded_pictures_and_strided_batches_give_the_same_bytes(self):
+        images = self.mini.preprocess(pictures(6, 1)[0])
+        expected = self.mini.features(images)
+        self.assertEqual(self.mini.features(self.mini.embed(images)).tobytes(), expected.tobytes())
+        self.assertEqual(self.mini.features(images[::2]).tobytes(), expected[::2].tobytes())
+        self.assertEqual(self.mini.features(torch.from_numpy(images)).tobytes(), expected.tobytes())
+
+    def test_threads_share_a_model(self):
+        images = self.mini.preprocess(pictures(4, 3)[0])
+        prompts = np.ones((2, self.mini.geometry.width), np.float32)
+        features, back = self.mini.features(images, prompts, gradient=True)
+        expected = back(np.ones_like(features)).tobytes()
+        found = []
+
+        def work():
+            for _ in range(5):
+                own, own_back = self.mini.features(images, prompts, gradient=True)
+                found.append(own_back(np.ones_like(own)).tobytes())
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(found, [expected] * 20)
+
+    def test_what_does_not_fit_is_refused_with_the_fix(self):
+        images = self.mini.preprocess(pictures(1, 1)[0])
+        with self.assertRaises(FileNotFoundError):
+            dfrost.Backbone("no-such-model")
+        for call, fix in ((lambda: self.mini.features(pictures(1, 1)[0]), "astype"), (lambda: self.mini.features(images[:, :2]), "preprocess"),
+                          (lambda: self.mini.features(images, np.ones((2, 3), np.float32)), "one set"),
+                          (lambda: self.mini.features(images, gradient=True), "prompts"),
+                          (lambda: self.mini.preprocess(pictures(1, 1)[0][..., 0]), "np.repeat")):
+            with self.assertRaises(ValueError) as caught:
+                call()
+            self.assertIn(fix, caught.exception.hint)
+
+    def test_a_hundred_gradients_leave_nothing_behind(self):
+        import resource
+        images = self.mini.preprocess(pictures(1, 1)[0])
+        prompts = np.ones((1, self.mini.geometry.width), np.float32)
+
+        def calls(count):
+            for _ in range(count):
+                features, back = self.mini.features(images, prompts, gradient=True)
+                back(features)
+            return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        calls(20)
+        self.assertLess(calls(100) - calls(1), 2048)
+
+
+if __name__ == "__main__":
+    unittest.main()
