@@ -70,7 +70,8 @@ TEST(MemberFile, SaysWhatIsWrongWithOneThatIsNot) {
   expect_error(bad, "knows no 'more'", signed_body("name = \"a\"\naddress = \"\"\nmore = 1\n"));
   expect_error(bad, "not valid TOML", signed_body("name = \n"));
   expect_error(bad, "not UTF-8", signed_body("# \xff\nname = \"a\"\naddress = \"\"\n"));
-  expect_error(bad, "nests too deep", signed_body(std::string(100'000, 'a') + std::string(200, '.') + "a = 1\n"));
+  expect_error(bad, "nests too deep",
+               signed_body(std::string(100'000, 'a') + std::string(200, '.') + "a = 1\n"));
 }
 
 TEST(MemberFile, OfTooManyBytesIsNotReadAtAll) {

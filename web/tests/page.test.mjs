@@ -12,7 +12,7 @@ test("a run opens from disk without a complaint or a request, and every chart is
   const { page, complaints } = await browser.open(oneRun());
   const canvases = page.locator(".plot canvas, .heat:visible canvas");
   await canvases.first().waitFor();
-  assert.equal(await canvases.count(), 11);  // accuracy, domains, six measures, time, partition, Theorem 1
+  assert.equal(await canvases.count(), 12);  // accuracy, domains, seven measures, time, partition, Theorem 1
   for (const canvas of await canvases.all()) assert.ok(await inked(canvas) > 500);
   assert.equal(await page.locator(".graph .client").count(), 50);
   assert.ok(await page.locator(".plane .mass").count() > 50);
