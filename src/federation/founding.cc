@@ -54,7 +54,7 @@ void check_method(const RunConfig& config) {
 
 std::vector<std::string> names_of(const std::string& domain, const std::vector<std::string>& classes) {
   std::vector<std::string> names;
-  for (const auto& name : classes) names.push_back(domain + "/" + name);
+  for (const auto& name : classes) names.push_back(fmt::format("{}/{}", domain, name));
   return names;
 }
 

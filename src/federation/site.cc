@@ -77,7 +77,7 @@ RunConfig Site::config() const {
 }
 
 fs::path make_site(const fs::path& folder, const SiteSettings& settings) {
-  const fs::path member = folder / (settings.name + ".member");
+  fs::path member = folder / (settings.name + ".member");
   // What is wrong with the settings shows before anything is made.
   parse_site_settings(to_toml(settings), "the options", folder);
   for (const auto& file : {key_file(folder), settings_file(folder), member}) refuse_existing(file);

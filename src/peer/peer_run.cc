@@ -315,7 +315,7 @@ void PeerRun::Impl::wait_for_company() {
     const auto all = static_cast<std::size_t>(std::ranges::count(present, true));
     const std::size_t quorum = parts.federation.quorum == 0 ? all : std::min(parts.federation.quorum, all);
     const bool graced = seconds_since(began_looking) > options.patience.grace_seconds();
-    const auto missing = fmt::format("{} of {} members linked; not {}", linked, all, fmt::join(absent, ", "));
+    auto missing = fmt::format("{} of {} members linked; not {}", linked, all, fmt::join(absent, ", "));
     if (!has_state && linked < quorum) return missing;
     if (!graced && !absent.empty()) return missing;
     return !graced && silent > 0 ? "the others to say where they are" : "";

@@ -25,7 +25,7 @@ void forget_what_only_observers_know(RoundRecord& record) {
 
 SiteNode::SiteNode(const RunConfig& config, const Method& method, const Backbone& backbone,
                    const Preprocessing& preprocessing, const SitePictures& pictures, ClientId self,
-                   std::function<void()> on_picture)
+                   const std::function<void()>& on_picture)
     : config_(config),
       method_(method),
       pictures_(pictures),

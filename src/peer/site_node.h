@@ -51,7 +51,7 @@ class SiteNode {
   // All references outlive it.
   SiteNode(const RunConfig& config, const Method& method, const Backbone& backbone,
            const Preprocessing& preprocessing, const SitePictures& pictures, ClientId self,
-           std::function<void()> on_picture);
+           const std::function<void()>& on_picture);
 
   struct Outcome {
     RoundRecord record;

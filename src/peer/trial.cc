@@ -44,7 +44,7 @@ fs::path data_root_for(const RunConfig& config, const fs::path& folder) {
   const fs::path usual = config.corpus().root;
   const auto has_path = [](const DomainSpec& domain) { return !domain.path.empty(); };
   if (std::ranges::none_of(config.data.domains, has_path)) return fs::absolute(usual);
-  const fs::path root = fs::absolute(folder / "data");
+  fs::path root = fs::absolute(folder / "data");
   fs::create_directories(root);
   for (const auto& domain : config.data.domains)
     if (has_path(domain)) fs::create_directory_symlink(fs::absolute(domain.path), root / domain.name);

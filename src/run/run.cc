@@ -46,7 +46,7 @@ void run_rounds(const RunConfig& config, const RunOptions& options, const std::s
   while (federation.rounds_done() < config.run.rounds) {
     const auto record = or_save([&] { return federation.run_round(progress); });
     files.add(record);
-    auto evaluation = record.evaluation ? record.evaluation : std::move(result.last.evaluation);
+    auto evaluation = record.evaluation ? record.evaluation : result.last.evaluation;
     result.last = record;
     result.last.evaluation = std::move(evaluation);
     saver.after_round(files.totals(), federation.state());

@@ -31,14 +31,15 @@ void Hub::dial(Member& member) {
     const asio::ip::tcp::endpoint place(literal, port);
     return connect(member, channel, asio::ip::tcp::resolver::results_type::create(place, host, ""));
   }
-  resolver_.async_resolve(
-      host, std::to_string(port),
-      [this, &member, channel](const std::error_code& error, asio::ip::tcp::resolver::results_type places) {
-        if (!channel->is_open()) return;
-        if (error)
-          return channel->close(Ending::cut, fmt::format("its name has no address: {}", error.message()));
-        connect(member, channel, places);
-      });
+  resolver_.async_resolve(host, std::to_string(port),
+                          [this, &member, channel](const std::error_code& error,
+                                                   const asio::ip::tcp::resolver::results_type& places) {
+                            if (!channel->is_open()) return;
+                            if (error)
+                              return channel->close(
+                                  Ending::cut, fmt::format("its name has no address: {}", error.message()));
+                            connect(member, channel, places);
+                          });
 }
 
 void Hub::connect(Member& member, const SharedChannel& channel,
