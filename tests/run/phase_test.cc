@@ -131,7 +131,8 @@ TEST(MailboxRules, KeepNoMessageThatNoNeighbourOfTheRoundWouldSend) {
     for (std::uint64_t round = 1; round <= 2; ++round) mailbox.deliver(sender, {round, 0}, letter);
   }
   EXPECT_EQ(letter.use_count(), 1 + 2 + 2);  // a ring: two neighbours in each round
-  const auto neighbours = planner.plan(1).mixing.graph().neighbours(2);
+  const auto plan = planner.plan(1);
+  const auto neighbours = plan.mixing.graph().neighbours(2);
   for (const auto& received : mailbox.receive({neighbours.begin(), neighbours.end()}, Exchange::kNoWaiting))
     EXPECT_TRUE(received.arrived());
 }
