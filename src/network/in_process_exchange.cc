@@ -3,49 +3,23 @@
 #include <cassert>
 #include <utility>
 
+#include "network/mailbox_exchange.h"
+
 namespace dfrost {
 
-class InProcessNetwork::Endpoint final : public Exchange {
+class InProcessNetwork::Endpoint final : public MailboxExchange {
  public:
   Endpoint(InProcessNetwork& network, std::size_t clients, ClientId self, const MailboxOptions& options)
-      : network_(network), self_(self), mailbox_(clients, options) {}
-
-  ClientId self() const override { return self_; }
-
-  void begin(Moment moment) override {
-    moment_ = moment;
-    mailbox_.begin(moment);
-  }
+      : MailboxExchange(self, clients, options), network_(network) {}
 
   void send(ClientId peer, SharedBytes message) override {
-    assert(peer < network_.clients() && peer != self_ && message != nullptr);
-    ++sent_messages_;
-    sent_bytes_ += message->size();
-    network_.endpoints_[peer]->mailbox_.deliver(self_, moment_, std::move(message));
-  }
-
-  std::vector<Received> receive(std::span<const ClientId> peers, Deadline deadline) override {
-    return mailbox_.receive(peers, deadline);
-  }
-
-  std::vector<ClientId> wait(std::span<const ClientId> peers, Deadline deadline) override {
-    return mailbox_.wait(peers, deadline);
-  }
-
-  ExchangeCounts counts() const override {
-    auto counts = mailbox_.counts();
-    counts.sent_messages = sent_messages_;
-    counts.sent_bytes = sent_bytes_;
-    return counts;
+    assert(peer < network_.clients() && peer != self() && message != nullptr);
+    count_sent(message->size());
+    network_.endpoints_[peer]->mailbox().deliver(self(), moment(), std::move(message));
   }
 
  private:
   InProcessNetwork& network_;
-  const ClientId self_;
-  Moment moment_;
-  std::uint64_t sent_messages_ = 0;
-  std::uint64_t sent_bytes_ = 0;
-  Mailbox mailbox_;  // the one thing that other threads touch
 };
 
 InProcessNetwork::InProcessNetwork(std::size_t clients, MailboxOptions options) {

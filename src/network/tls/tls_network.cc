@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "dfrost/error.h"
-#include "network/mailbox.h"
+#include "network/mailbox_exchange.h"
 #include "network/tls/board.h"
 #include "network/tls/hub.h"
 
@@ -35,56 +35,31 @@ std::size_t places_for(const WireOptions& options) {
 
 }  // namespace
 
-class TlsNetwork::Endpoint final : public Exchange {
+class TlsNetwork::Endpoint final : public MailboxExchange {
  public:
   Endpoint(const WireOptions& options, const PrivateKey& key, WireObserver* observer)
-      : self_(options.self),
-        mailbox_(places_for(options), options.mailbox),
+      : MailboxExchange(options.self, places_for(options), options.mailbox),
         board_(options),
-        hub_(options, key, mailbox_, board_, observer) {
-    mailbox_.begin({options.round, 0});  // what comes of this round before the owner asks for it is kept
+        hub_(options, key, mailbox(), board_, observer) {
+    mailbox().begin({options.round, 0});  // what comes of this round before the owner asks for it is kept
     hub_.start();
   }
 
-  ClientId self() const override { return self_; }
-
   void begin(Moment moment) override {
-    moment_ = moment;
-    mailbox_.begin(moment);
+    MailboxExchange::begin(moment);
     hub_.post_begin(moment);  // after the mailbox: who hears of it may send
   }
 
   void send(ClientId peer, SharedBytes message) override {
-    assert(peer != self_ && message != nullptr && !message->empty());
-    ++sent_messages_;
-    sent_bytes_ += message->size();
-    hub_.post_send(peer, moment_, std::move(message));
-  }
-
-  std::vector<Received> receive(std::span<const ClientId> peers, Deadline deadline) override {
-    return mailbox_.receive(peers, deadline);
-  }
-
-  std::vector<ClientId> wait(std::span<const ClientId> peers, Deadline deadline) override {
-    return mailbox_.wait(peers, deadline);
-  }
-
-  ExchangeCounts counts() const override {
-    auto counts = mailbox_.counts();
-    counts.sent_messages = sent_messages_;
-    counts.sent_bytes = sent_bytes_;
-    return counts;
+    assert(peer != self() && message != nullptr && !message->empty());
+    count_sent(message->size());
+    hub_.post_send(peer, moment(), std::move(message));
   }
 
   Board& board() { return board_; }
   Hub& hub() { return hub_; }
 
  private:
-  const ClientId self_;
-  Moment moment_;
-  std::uint64_t sent_messages_ = 0;
-  std::uint64_t sent_bytes_ = 0;
-  Mailbox mailbox_;
   Board board_;
   Hub hub_;  // last: its thread uses the others
 };
