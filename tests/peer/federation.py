@@ -184,8 +184,26 @@ class Federation:
             assert code == 0, f"site {number} ended with {code}:\n{text[-2000:]}"
             assert self.status(number)["done"] == self.rounds, f"site {number}: {self.status(number)['done']} rounds"
 
+    def go_on(self, rounds=3):
+        """Until each running site has done that many more."""
+        for number, before in [(number, self.status(number)["done"]) for number in self.processes]:
+            self.wait_for_round(number, before + rounds)
+
+    def end(self):
+        """Ends every running site politely, wherever it is."""
+        for process in self.processes.values():
+            process.send_signal(signal.SIGTERM)
+        for number, process in self.processes.items():
+            code = process.wait(timeout=60)
+            assert code == 0, f"site {number} ended with {code}:\n{(self.sites[number] / 'log.txt').read_text()[-2000:]}"
+
     def arrivals(self, number):
         return [json.loads(line) for line in (self.sites[number] / "run/arrivals.jsonl").read_text().splitlines()]
+
+    def heard(self, number):
+        """From whom a letter came in its last round."""
+        phases = self.arrivals(number)[-1].get("phases", [])
+        return phases[0]["arrived"] if phases else []
 
     def missed(self, but=()):
         return sum(len(phase["missing"]) for i in range(self.count) if i not in but
