@@ -76,20 +76,10 @@ std::unique_ptr<Backbone> ConvitWeights::make_backbone(Precision, bool training,
   return make_convit_fp32(*this, training, threads);
 }
 
-// The order is part of every fingerprint that adapters carry: it cannot change.
 void ConvitWeights::add_to(ContentHash& hash) const {
-  const auto stem = read_stem();
-  add_to_hash(stem.patch, hash);
-  hash.add(std::span(stem.special_tokens));
-  hash.add(std::span(stem.patch_positions));
+  add_to_hash(read_stem(), hash);
   for (std::size_t i = 0; i < geometry_.depth; ++i) {
-    const auto block = read_block(i);
-    add_to_hash(block.norm1, hash);
-    add_to_hash(block.qkv, hash);
-    add_to_hash(block.projection, hash);
-    add_to_hash(block.norm2, hash);
-    add_to_hash(block.fc1, hash);
-    add_to_hash(block.fc2, hash);
+    add_to_hash(read_block(i), hash);
     if (i >= gated_blocks_) continue;
     const auto gate = read_gate(i);
     add_to_hash(gate.position, hash);

@@ -14,21 +14,24 @@ std::unique_ptr<Backbone> VitWeights::make_backbone(Precision precision, bool tr
                                       : make_vit_fp32(*this, training, threads);
 }
 
-// The order is part of every fingerprint that adapters carry: it cannot change.
-void VitWeights::add_to(ContentHash& hash) const {
-  const auto stem = read_stem();
+void add_to_hash(const StemWeights& stem, ContentHash& hash) {
   add_to_hash(stem.patch, hash);
   hash.add(std::span(stem.special_tokens));
   hash.add(std::span(stem.patch_positions));
-  for (std::size_t i = 0; i < geometry().depth; ++i) {
-    const auto block = read_block(i);
-    add_to_hash(block.norm1, hash);
-    add_to_hash(block.qkv, hash);
-    add_to_hash(block.projection, hash);
-    add_to_hash(block.norm2, hash);
-    add_to_hash(block.fc1, hash);
-    add_to_hash(block.fc2, hash);
-  }
+}
+
+void add_to_hash(const BlockWeights& block, ContentHash& hash) {
+  add_to_hash(block.norm1, hash);
+  add_to_hash(block.qkv, hash);
+  add_to_hash(block.projection, hash);
+  add_to_hash(block.norm2, hash);
+  add_to_hash(block.fc1, hash);
+  add_to_hash(block.fc2, hash);
+}
+
+void VitWeights::add_to(ContentHash& hash) const {
+  add_to_hash(read_stem(), hash);
+  for (std::size_t i = 0; i < geometry().depth; ++i) add_to_hash(read_block(i), hash);
   add_to_hash(read_final_norm(), hash);
   for (const auto& head : read_heads()) add_to_hash(head, hash);
 }

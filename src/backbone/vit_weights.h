@@ -37,4 +37,9 @@ class VitWeights : public WeightSource {
   void add_to(ContentHash& hash) const final;
 };
 
+// For add_to(), of whatever is made of such parts. The order is part of every fingerprint that adapters
+// carry: it cannot change.
+void add_to_hash(const StemWeights& stem, ContentHash& hash);
+void add_to_hash(const BlockWeights& block, ContentHash& hash);
+
 }  // namespace dfrost

@@ -338,6 +338,14 @@ ScoringOptions RunConfig::scoring() const {
   return limited;
 }
 
+CheckpointOptions BackboneSection::checkpoint_options() const {
+  CheckpointOptions options;
+  if (image_size != 0) options.image_size = image_size;
+  if (heads != 0) options.heads = heads;
+  if (!preprocessing.empty()) options.preprocessing = preprocessing;
+  return options;
+}
+
 CorpusOptions RunConfig::corpus() const {
   CorpusOptions options;
   options.domains = data.domains;

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backbone/checkpoint.h"
 #include "base/random.h"
 #include "data/corpus.h"
 #include "dfrost/backbone.h"
@@ -42,6 +43,8 @@ struct BackboneSection {
   std::size_t image_size = 0;      // pixels; 0: the checkpoint's own
   std::size_t heads = 0;           // attention heads; 0: what the checkpoint's files or its width say
   std::string preprocessing = {};  // by name; empty: what the checkpoint's files say
+
+  CheckpointOptions checkpoint_options() const;
 };
 
 struct DataSection {

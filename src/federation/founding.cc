@@ -107,7 +107,7 @@ Federation found_federation(const RunConfig& config, const std::vector<MemberFil
                                   .public_key = member.public_key});
   }
   federation.backbone_fingerprint =
-      weights_fingerprint(*open_checkpoint(options.backbone, checkpoint_options(config.backbone)));
+      weights_fingerprint(*open_checkpoint(options.backbone, config.backbone.checkpoint_options()));
   federation.classes = class_list(config);
   check_federation(federation);
   check_reachable(federation);

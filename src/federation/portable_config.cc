@@ -79,12 +79,4 @@ void check_portable(const std::string& experiment) {
               "'dfrost federation create' makes one that does not");
 }
 
-CheckpointOptions checkpoint_options(const BackboneSection& backbone) {
-  CheckpointOptions options;
-  if (backbone.image_size != 0) options.image_size = backbone.image_size;
-  if (backbone.heads != 0) options.heads = backbone.heads;
-  if (!backbone.preprocessing.empty()) options.preprocessing = backbone.preprocessing;
-  return options;
-}
-
 }  // namespace dfrost

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <string>
 
-#include "backbone/checkpoint.h"
 #include "config/config.h"
 
 namespace dfrost {
@@ -19,8 +18,5 @@ RunConfig portable_config(RunConfig config);
 // Throws (failed_precondition) where the text of an experiment has a path that portable_config() would not
 // leave in it.
 void check_portable(const std::string& experiment);
-
-// How the experiment opens its checkpoint.
-CheckpointOptions checkpoint_options(const BackboneSection& backbone);
 
 }  // namespace dfrost

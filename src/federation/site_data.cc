@@ -101,7 +101,7 @@ std::unique_ptr<Checkpoint> site_backbone(const Site& site) {
                 "ask the founder for a federation with --set backbone.precision=fp32")
         .at("backbone.precision");
   }
-  auto checkpoint = open_checkpoint(path, checkpoint_options(config.backbone));
+  auto checkpoint = open_checkpoint(path, config.backbone.checkpoint_options());
   const auto fingerprint = weights_fingerprint(*checkpoint);
   if (fingerprint == federation.backbone_fingerprint) return checkpoint;
   throw Error(ErrorCode::failed_precondition,

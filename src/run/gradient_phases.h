@@ -18,8 +18,6 @@ class GradientPhase : public Phase {
   GradientPhase(const GradientOptions& gradient, double learning_rate, const MergeSection& merge, Seed seed)
       : gradient_(gradient), rate_(static_cast<float>(learning_rate)), merge_(merge), seed_(seed) {}
 
-  std::string_view work_stage() const override { return "train"; }
-  std::string_view absorb_stage() const override { return "merge"; }
   std::vector<Letter> letters(const Node& node, const RoundPlan& plan) const override;
   std::vector<TensorPattern> expected(const Node& node) const override;
 

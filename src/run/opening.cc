@@ -23,10 +23,7 @@ void require_classes(const Corpus& corpus) {
 }  // namespace
 
 std::unique_ptr<Checkpoint> open_backbone(const BackboneSection& backbone, RunNotes& notes) {
-  CheckpointOptions how;
-  if (backbone.image_size != 0) how.image_size = backbone.image_size;
-  if (backbone.heads != 0) how.heads = backbone.heads;
-  if (!backbone.preprocessing.empty()) how.preprocessing = backbone.preprocessing;
+  const auto how = backbone.checkpoint_options();
   auto checkpoint = open_checkpoint(backbone.path, how);
   for (const auto& doubt :
        {doubt_about_heads(*checkpoint, how.heads.has_value()), doubt_about_pictures(*checkpoint)}) {

@@ -36,8 +36,8 @@ class Phase {
   virtual ~Phase() = default;
 
   // For people who watch: what nodes do before and after the letters.
-  virtual std::string_view work_stage() const = 0;    // "train"
-  virtual std::string_view absorb_stage() const = 0;  // "merge"
+  virtual std::string_view work_stage() const { return "train"; }
+  virtual std::string_view absorb_stage() const { return "merge"; }
 
   // Whether nodes of this role write letters in this phase; their neighbours wait for one then.
   virtual bool speaks(NodeRole) const { return true; }

@@ -40,8 +40,6 @@ class CollectPhase final : public Phase {
   CollectPhase(const TrainOptions& train, const MergeSection& merge, Seed seed)
       : update_(train, merge, seed), merge_(merge), seed_(seed) {}
 
-  std::string_view work_stage() const override { return "train"; }
-  std::string_view absorb_stage() const override { return "merge"; }
   bool speaks(NodeRole role) const override { return role == NodeRole::client; }
   void work(Node& node, const RoundPlan& plan, Workplace place, NodeReport& report) const override;
   std::vector<Letter> letters(const Node& node, const RoundPlan& plan) const override;

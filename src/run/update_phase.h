@@ -13,8 +13,6 @@ class UpdatePhase final : public Phase {
   UpdatePhase(const TrainOptions& train, const MergeSection& merge, Seed seed)
       : train_(train), merge_(merge), seed_(seed) {}
 
-  std::string_view work_stage() const override { return "train"; }
-  std::string_view absorb_stage() const override { return "merge"; }
   void work(Node& node, const RoundPlan& plan, Workplace place, NodeReport& report) const override;
   std::vector<Letter> letters(const Node& node, const RoundPlan& plan) const override;
   std::vector<TensorPattern> expected(const Node& node) const override;
