@@ -102,6 +102,25 @@ class LoneFiles(unittest.TestCase):
         self.assertEqual(self.unread(a_h=header, a_cc=includes), ["a.h"])
         self.assertEqual(self.unread(a_h=header, a_cc='#include "base/a.h"\n#include <string>\n'), ["a.cc"])
 
+    def test_what_may_no_longer_compile_alone_since_something_changed(self):
+        files = {"a.h": HEADER, "b.h": HEADER + '#include "base/a.h"\n', "a.cc": '#include "base/a.h"\n', "b.cc": '#include "base/b.h"\n',
+                 "c.cc": "#include <string>\n"}
+        with tempfile.TemporaryDirectory() as folder:
+            root = lone_files.ROOT = Path(folder)
+            lone_files.reached.cache_clear()
+            (root / "src/base").mkdir(parents=True)
+            for name, text in files.items():
+                (root / "src/base" / name).write_text(text)
+
+            def touched(**changed):
+                lines = {f"src/base/{name.replace('_', '.')}": count for name, count in changed.items()}
+                return [path.name for path in lone_files.touched(sorted(root.rglob("*.cc")), lines)]
+
+            self.assertEqual(touched(), [])
+            self.assertEqual(touched(c_cc=(1, 0)), ["c.cc"])
+            self.assertEqual(touched(a_h=(1, 0)), ["a.cc"])  # it may need more now, and is read first there
+            self.assertEqual(touched(a_h=(0, 1)), ["a.cc", "b.cc"])  # it may give less
+
     def test_a_header_that_takes_what_is_read_beforehand_for_its_own(self):
         header, source = HEADER + "nlohmann::json a();\n", '#include "base/a.h"\n#include <nlohmann/json.hpp>\n'
         others = {f"{name}_cc": "#include <nlohmann/json.hpp>\n" for name in "bcde"}

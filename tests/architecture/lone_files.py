@@ -1,8 +1,10 @@
-"""Every file of src/ and include/ compiles alone, and so includes what it needs:  lone_files.py BUILD [FILE...]
+"""Every file of src/ and include/ compiles alone, and so includes what it needs:  lone_files.py BUILD [--all | FILE...]
 
 The presets that compile several files as one would not notice. The compiler only reads each file, with the flags that
 BUILD/compile_commands.json has for the library of its folder. Not read again: files that the build itself compiles
-alone, and headers that a .cc includes before anything else, mostly its own, since they are read first there.
+alone, and headers that a .cc includes before anything else, mostly its own, since they are read first there. Nor, without
+--all, those for which nothing changed in the last day's work: what compiled alone still does where neither it nor the
+header that it reads first changed, and no header that it reaches lost a line.
 """
 
 import collections
@@ -19,6 +21,8 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+from days_work import base_of_the_day, lines_changed  # noqa: E402
 # What makes an object or a binary, not a program that is well formed. Warnings are the business of the build.
 DROPPED = re.compile(r"-O\w*|-g\w*|-W.*|-fsanitize.*|-fno-sanitize.*|-fPIC|-fPIE")
 DROPPED_WITH_VALUE = {"-o", "-c", "-include", "-x"}
@@ -80,13 +84,40 @@ def every_file():
     return sorted(path for top in tops for path in (ROOT / top).rglob("*") if path.suffix in (".cc", ".h"))
 
 
+def first_headers():
+    """.cc file -> the header of ours that it reads before anything else."""
+    sources = [path for path in every_file() if path.suffix == ".cc"]
+    return {path: first for path in sources if (first := next(iter(includes(path)), None)) and ours(first)}
+
+
 def files_to_read(compiled_alone):
     """path -> its heavy headers."""
-    sources = [path for path in every_file() if path.suffix == ".cc"]
-    first_headers = {path: first for path in sources if (first := next(iter(includes(path)), None)) and ours(first)}
-    read_first = {ours(include) for include in first_headers.values()}
+    firsts = first_headers()
+    read_first = {ours(include) for include in firsts.values()}
     chosen = [path for path in every_file() if path not in compiled_alone | read_first]
-    return {path: heavy_headers(path, first_headers.get(path)) for path in chosen}
+    return {path: heavy_headers(path, firsts.get(path)) for path in chosen}
+
+
+def touched(paths, changed):
+    """Those that may compile alone no longer; changed: path -> (lines added, lines removed)."""
+    changed = {ROOT / path: lines for path, lines in changed.items()}
+    poorer = {path for path, (_, removed) in changed.items() if removed}
+    firsts = first_headers()
+
+    def is_touched(path):
+        first = ours(firsts[path]) if path in firsts else None
+        headers = {ours(header) for include in includes(path) for header in reached(include)}
+        return path in changed or first in changed or not headers.isdisjoint(poorer)
+
+    return [path for path in paths if is_touched(path)]
+
+
+def changed_today():
+    """None where there is no history to ask, as in an unpacked archive."""
+    try:
+        return lines_changed(base_of_the_day(), "src", "include")
+    except (OSError, subprocess.CalledProcessError):
+        return None
 
 
 def read_beforehand(folder, number, flags, headers):
@@ -107,8 +138,11 @@ def read_alone(path, flags):
 def read_all(build, only):
     flags, compiled_alone = flags_by_folder(build)
     files = files_to_read(compiled_alone)
+    changed = changed_today() if only is None else None
     if only:
         files = {path: files.get(path, ()) for path in map(Path.resolve, map(Path, only))}
+    elif changed is not None:
+        files = {path: files[path] for path in touched(files, changed)}
 
     def folder_of(path):
         return path.relative_to(ROOT).parts[1] if path.is_relative_to(ROOT / "src") else "base"
@@ -124,20 +158,21 @@ def read_all(build, only):
 
 
 def main(build, only):
+    """only: these files; all where it is empty, those touched today where it is none."""
     started = time.monotonic()
     results = read_all(Path(build), only)
     failed = [result for result in results if result[2]]
     for path, _, said in failed:
         print(f"{path.relative_to(ROOT)} does not compile alone:\n{said}")
-    slowest = max(results, key=lambda result: result[1])
-    print(f"{len(results)} files read, {len(failed)} of which do not compile alone, in {time.monotonic() - started:.0f} s; "
-          f"the slowest is {slowest[0].relative_to(ROOT)}, {slowest[1]:.1f} s")
+    print(f"{len(results)} files read, {len(failed)} of which do not compile alone, in {time.monotonic() - started:.0f} s")
     if not only:
-        print(f"{len(every_file()) - len(results)} others are compiled alone by the build or read first by a .cc")
+        print(f"{len(every_file()) - len(results)} others are compiled alone by the build, read first by a .cc"
+              f"{'' if only is not None else ', or as they were'}")
     return 1 if failed else 0
 
 
 if __name__ == "__main__":
     if len(sys.argv) < 2:
         sys.exit(__doc__)
-    sys.exit(main(sys.argv[1], sys.argv[2:]))
+    words = sys.argv[2:]
+    sys.exit(main(sys.argv[1], None if not words else [] if words == ["--all"] else words))
