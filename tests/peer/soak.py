@@ -42,7 +42,8 @@ class Soak:
     def disturb(self, federation):
         victim = self.draw.randrange(federation.count)
         process = federation.processes[victim]
-        if process.poll() is not None:
+        # One that has not begun waits for a quorum, which the others, done in seconds, would never be again.
+        if process.poll() is not None or federation.status(victim)["done"] == 0:
             return
         if self.draw.random() < 0.8:
             federation.kill(victim)
