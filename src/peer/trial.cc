@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <random>
 
 #include "base/thread_pool.h"
 #include "dfrost/error.h"
@@ -18,20 +19,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Ports of loopback that nobody uses; held together, so that each is another.
+// Ports of loopback that nobody uses; held together, so that each is another. They lie below those that systems
+// give to connections that are made: one of those may be taken again before its site listens on it.
 std::vector<std::uint16_t> free_ports(std::size_t count) {
+  constexpr unsigned kFirst = 20000, kCount = 12000;
   std::vector<std::uint16_t> ports;
   std::vector<int> sockets;
-  for (std::size_t i = 0; i < count; ++i) {
+  const unsigned start = std::random_device{}();
+  for (unsigned i = 0; i < kCount && ports.size() < count; ++i) {
+    const auto port = static_cast<std::uint16_t>(kFirst + (start + i) % kCount);
     const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (socket < 0) break;
+    sockets.push_back(socket);
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    auto* const any = reinterpret_cast<sockaddr*>(&address);
-    if (socket >= 0) sockets.push_back(socket);
-    if (socket < 0 || ::bind(socket, any, size) != 0 || ::getsockname(socket, any, &size) != 0) break;
-    ports.push_back(ntohs(address.sin_port));
+    address.sin_port = htons(port);
+    if (::bind(socket, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0) ports.push_back(port);
   }
   for (const int socket : sockets) ::close(socket);
   if (ports.size() < count)

@@ -15,6 +15,8 @@ import threading
 import time
 from pathlib import Path
 
+from federation import free_ports
+
 EXPERIMENT = """
 [run]
 name = "trial"
@@ -43,17 +45,6 @@ epochs = {epochs}
 [prompts]
 count = 3
 """
-
-
-def free_ports(count):
-    """So many that nobody listens on now."""
-    sockets = [socket.socket() for _ in range(count)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
 
 
 class Loopback:
