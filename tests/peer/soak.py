@@ -42,9 +42,12 @@ class Soak:
     def disturb(self, federation):
         victim = self.draw.randrange(federation.count)
         process = federation.processes[victim]
-        # One that has not begun waits for a quorum, which the others, done in seconds, would never be again.
-        if process.poll() is not None or federation.status(victim)["done"] == 0:
+        # One that has not begun waits for a quorum, which the others, done in seconds, would never be again; and one that
+        # is killed before it comes to anything never ends.
+        done = federation.status(victim)["done"]
+        if process.poll() is not None or done <= self.disturbed_at.get(victim, 0):
             return
+        self.disturbed_at[victim] = done
         if self.draw.random() < 0.8:
             federation.kill(victim)
             self.figures["kills"] += 1
@@ -62,6 +65,7 @@ class Soak:
         settings = [f"method.name={method}", f"network.topology={topology}", "network.degree=3", "train.learning_rate=0.01"]
         federation = Federation(self.arguments.dfrost, self.folder, self.experiment, sites=self.arguments.sites, rounds=60, settings=settings)
         federation.start_all()
+        self.disturbed_at = {}  # of each site, the rounds it had done
         try:
             last_change, done = time.monotonic(), 0
             while any(process.poll() is None for process in federation.processes.values()):
