@@ -6,6 +6,7 @@ if(NOT DFROST_ENGINE OR DFROST_SANITIZE)
 endif()
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME dfrost)
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")  # the first line of each description
 set(CPACK_PACKAGE_VENDOR "The dfrost authors")
 set(CPACK_PACKAGE_CONTACT "The dfrost authors <maintainers@dfrost.invalid>")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
@@ -44,21 +45,21 @@ execute_process(COMMAND gzip -9nc ${PROJECT_SOURCE_DIR}/CHANGELOG.md OUTPUT_FILE
 install(FILES ${PROJECT_BINARY_DIR}/packaging/NEWS.gz DESTINATION share/doc/dfrost COMPONENT program EXCLUDE_FROM_ALL)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION science)
 set(CPACK_COMPONENT_PROGRAM_DESCRIPTION "decentralized federated prompt tuning
- Tunes one frozen vision transformer together, without a server and without
- pooling pictures: every client trains a handful of prompts on its own data,
- and neighbours merge their prompt sets by optimal transport.
- .
- This package has the command, a small backbone to begin with, its manual, and
- a systemd unit that runs one site of a federation.")
+Tunes one frozen vision transformer together, without a server and without
+pooling pictures: every client trains a handful of prompts on its own data,
+and neighbours merge their prompt sets by optimal transport.
+.
+This package has the command, a small backbone to begin with, its manual, and
+a systemd unit that runs one site of a federation.")
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SHLIBDEPS ON)
 
 dfrost_package(development libdfrost-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "decentralized federated prompt tuning - C++ library
- Optimal transport of prompt sets (dfrost::ot), frozen vision transformers with
- gradients for prompts (dfrost::engine), and whole experiments (dfrost::run).
- .
- This package has headers, static libraries and what find_package(dfrost) reads.")
+Optimal transport of prompt sets (dfrost::ot), frozen vision transformers with
+gradients for prompts (dfrost::engine), and whole experiments (dfrost::run).
+.
+This package has headers, static libraries and what find_package(dfrost) reads.")
 file(STRINGS scripts/packages-build.txt needed REGEX "^lib.*-dev|^nlohmann|^ocl-icd|^zlib|^pkg-config")
 list(TRANSFORM needed REPLACE "[ \t]*#.*" "")
 list(FILTER needed EXCLUDE REGEX "^lib(asio|cli11|curl|archive)")  # what only the command links
@@ -69,8 +70,8 @@ if(DFROST_HAS_PYTHON_MODULE)
   dfrost_package(python python3-dfrost)
   set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
   set(CPACK_COMPONENT_PYTHON_DESCRIPTION "decentralized federated prompt tuning - Python module
- Merges of prompt sets, frozen vision transformers with gradients for prompts,
- and whole experiments, on arrays of NumPy and tensors of PyTorch.")
+Merges of prompt sets, frozen vision transformers with gradients for prompts,
+and whole experiments, on arrays of NumPy and tensors of PyTorch.")
   set(CPACK_DEBIAN_PYTHON_PACKAGE_SHLIBDEPS ON)
   math(EXPR next_minor "${Python_VERSION_MINOR} + 1")
   set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "dfrost ${same}, python3-numpy, \
