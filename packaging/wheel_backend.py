@@ -49,10 +49,9 @@ def get_requires_for_build_sdist(config_settings=None):
 
 
 def build_module(folder):
-    """Configured unless it is there; the page of the report is the command's, and would want the network."""
-    if not (folder / "CMakeCache.txt").exists():
-        subprocess.run(["cmake", "-S", SOURCE, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_UNITY_BUILD=ON",
-                        "-DDFROST_TESTS=OFF", "-DDFROST_REPORT_PAGE=OFF", f"-DDFROST_PYTHON={sys.executable}"], check=True)
+    """The page of the report is the command's, and would want the network."""
+    subprocess.run(["cmake", "-S", SOURCE, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_UNITY_BUILD=ON",
+                    "-DDFROST_TESTS=OFF", "-DDFROST_REPORT_PAGE=OFF", f"-DDFROST_PYTHON={sys.executable}"], check=True)
     subprocess.run(["cmake", "--build", folder, "--target", "dfrost_python"], check=True)
 
 
@@ -94,7 +93,10 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     python = f"cp{sys.version_info.major}{sys.version_info.minor}"
     tag = f"{python}-{python}-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
     build = Path(given).resolve() if given else SOURCE / "build" / f"wheel-{python}"
-    build_module(build)
+    if not given:
+        build_module(build)
+    elif not (build / "CMakeCache.txt").exists():
+        sys.exit(f"there is no build in {build}: build-folder is that of one that is done, such as build/release")
     with tempfile.TemporaryDirectory() as folder:
         package = installed_package(build, Path(folder))
         contents = {path.relative_to(package.parent).as_posix(): path.read_bytes() for path in sorted(package.rglob("*")) if path.is_file()}

@@ -24,9 +24,10 @@ def run(*command, **how):
 
 
 def make_packages(build, folder):
-    # Packed quickly: what is in them is the same.
-    run("cpack", "--config", build / "CPackConfig.cmake", "-B", folder, "-D", "CPACK_DEBIAN_COMPRESSION_TYPE=gzip", cwd=folder)
-    found = {path.name.split("_")[0]: path for path in folder.glob("*.deb")}
+    (folder / "build").mkdir()
+    (folder / "build/release").symlink_to(build)
+    run("bash", "-c", "cpack --config build/release/CPackConfig.cmake -B packages -D CPACK_DEBIAN_COMPRESSION_TYPE=gzip", cwd=folder)  # packed quickly
+    found = {path.name.split("_")[0]: path for path in folder.glob("packages/*.deb")}
     assert sorted(found) == sorted(PACKAGES), found
     return found
 
