@@ -3,8 +3,8 @@
     PYTHONPATH=build/release/python /usr/bin/python3 bench/python_overhead.py
 
 merge: the same call on sets so small that nothing but the call is left of it is all overhead that there can be, and beside it the time at
-the paper's size, which `dfrost bench merge` has for C++ (N = 60, n = 10, d = 768). features: the compiled call beside the same with nothing to compute. A run: with on_round and on_progress against without,
-and with a merge in Python against the same merge in C++.
+the paper's size, which `dfrost bench merge` has for C++ (N = 60, n = 10, d = 768). features: the compiled call beside the same with nothing to
+compute. A run: with on_round and on_progress against without, in rounds of some work and of hardly any; and merges in Python against the same in C++.
 """
 
 import statistics
@@ -28,7 +28,7 @@ def best(call, repeats):
 
 def merges():
     random = np.random.default_rng(1)
-    start = random.standard_normal((10, 768), dtype=np.float32) * np.float32(0.1)
+    start = random.uniform(-0.0395, 0.0395, (10, 768)).astype(np.float32)  # as those of `dfrost bench merge`
     sets = [start + random.standard_normal((10, 768), dtype=np.float32) * np.float32(0.01) for _ in range(6)]
     tiny = [np.ones((1, 1), np.float32)] * 6
     empty = best(lambda: dfrost.merge(tiny, steps=1), 2000)
@@ -45,28 +45,47 @@ def features():
     print(f"features, 16 pictures, one thread: {1e3 * whole:.2f} ms; of no picture: {1e6 * nothing:.1f} us, {100 * nothing / whole:.3f} %")
 
 
-def runs():
+def world(clients, pictures):
     random = np.random.default_rng(2)
 
     def some(count):
         return random.integers(0, 255, (count, 32, 32, 3), dtype=np.uint8), np.arange(count) % 4
-    data = dfrost.Data([some(4) for _ in range(6)], some(4), ["a", "b", "c", "d"])
-    config = dfrost.Config.preset("mine", {"run.rounds": 4, "network.topology": "full", "merge.kind": "average", "evaluate.every": 0})
+    return dfrost.Data([some(pictures) for _ in range(clients)], some(4), ["a", "b", "c", "d"])
 
-    def seconds(**how):
-        with tempfile.TemporaryDirectory() as folder:
-            start = time.perf_counter()
-            run = dfrost.run(config, folder=folder, data=data, **how)
-            return time.perf_counter() - start, sum(r["seconds.merge"] for r in run.rounds)
-    ways = {"alone": {}, "watched": {"on_round": lambda r: r.accuracy_masked, "on_progress": lambda *p: None},
-            "merged in Python": {"merge": lambda sets: np.tensordot(sets.weights, np.asarray(sets, np.float64), 1)}}
+
+def seconds(data, rounds, **how):
+    """Of a whole run, and of its merges."""
+    config = dfrost.Config.preset("mine", {"run.rounds": rounds, "network.topology": "full", "merge.kind": "average", "evaluate.every": 0})
+    with tempfile.TemporaryDirectory() as folder:
+        start = time.perf_counter()
+        run = dfrost.run(config, folder=folder, data=data, **how)
+        return time.perf_counter() - start, sum(r["seconds.merge"] for r in run.rounds)
+
+
+WATCHED = {"on_round": lambda r: r.accuracy_masked, "on_progress": lambda *p: None}
+
+
+def in_turn(repeats, data, rounds, ways):
+    """name -> (seconds, merges) of each repeat. In turn, so that a machine that grows slower is so for all."""
     found = {name: [] for name in ways}
-    for _ in range(5):  # in turn, so that a machine that grows slower is so for all
+    for _ in range(repeats):
         for name, how in ways.items():
-            found[name].append(seconds(**how))
-    for name, values in found.items():
-        print(f"run {name}: {min(v[0] for v in values):.3f} s (median {statistics.median(v[0] for v in values):.3f}), merges "
-              f"{1e3 * min(v[1] for v in values):.1f} ms of 24")
+            found[name].append(seconds(data, rounds, **how))
+    return found
+
+
+def runs():
+    found = in_turn(7, world(6, 16), 4, {"alone": {}, "watched": WATCHED})
+    rounds = [[value[0] for value in found[name]] for name in ("alone", "watched")]
+    alone, watched = map(min, rounds)
+    pairs = statistics.median(w / a - 1 for a, w in zip(*rounds))
+    print(f"run of 6 clients with 16 pictures, 4 rounds: alone {alone:.3f} s, watched {watched:.3f} s; median of pairs {100 * pairs:+.2f} %")
+    # Rounds of next to no work show what a call costs, where those above hide it in their noise.
+    found = in_turn(5, world(2, 1), 100, {"alone": {}, "watched": WATCHED})
+    call = (min(v[0] for v in found["watched"]) - min(v[0] for v in found["alone"])) / 100
+    print(f"on_round and on_progress: {1e6 * call:.0f} us a round, {100 * call / (alone / 4):.3f} % of one above")
+    found = in_turn(3, world(6, 4), 4, {"C++": {}, "Python": {"merge": lambda sets: np.tensordot(sets.weights, np.asarray(sets, np.float64), 1)}})
+    print("24 merges:", ", ".join(f"in {name} {1e3 * min(v[1] for v in values):.1f} ms" for name, values in found.items()))
 
 
 if __name__ == "__main__":

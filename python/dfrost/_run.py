@@ -170,6 +170,9 @@ def run(config: Config, *, folder: Optional[Path] = None, resume: bool = False, 
         raise InvalidValue("config is no dfrost.Config", "invalid_argument", "", "dfrost.Config(file) reads one")
     if resume and start_over:
         raise InvalidValue("a run is resumed or begun anew, not both", "invalid_argument", "", "leave out resume, or start_over")
+    if data is not None:  # so that the records say who there is, and can be read again
+        config = config.copy()
+        config.set({"partition.clients_per_domain": max(1, len(data.clients)), "partition.min_per_client": 0})
     how = {"folder": "" if folder is None else folder, "resume": resume, "start_over": start_over,
            "merge": None if merge is None else _merge_call(merge),
            "merge_name": getattr(merge, "__name__", type(merge).__name__), "data": None if data is None else data._parts()}

@@ -38,6 +38,8 @@ int run_dfrost(int argc, const char* const* argv) {
   add_distance_command(app);
   add_barycenter_command(app);
   add_bench_commands(app);
+  add_completion_command(app);
+  add_man_command(app);
   return run(app, argc, argv);
 }
 

@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
 #include <numbers>
 
+#include "backbone/convit_weights.h"
+#include "backbone/gated_attention.h"
 #include "backbone/vit_weights.h"
 #include "base/file.h"
 #include "base/json.h"
@@ -26,20 +27,30 @@ std::vector<float> transposed(MatrixView<const float> m) {
   return result;
 }
 
+// A plain transformer is one without gated blocks.
+std::size_t gated_blocks_of(const VitWeights&) { return 0; }
+std::size_t gated_blocks_of(const ConvitWeights& weights) { return weights.gated_blocks(); }
+GateWeights gate_of(const VitWeights&, std::size_t) { return {}; }
+GateWeights gate_of(const ConvitWeights& weights, std::size_t block) { return weights.read_gate(block); }
+
+template <typename Weights>
 class Writer {
  public:
-  Writer(const StoredAdapter& adapter, const VitWeights& weights)
-      : adapter_(adapter), weights_(weights), g_(weights.geometry()) {
-    tokens_ = size(g_.tokens(adapter.state.prompts().rows()));
-  }
+  Writer(const StoredAdapter& adapter, const Weights& weights)
+      : adapter_(adapter), weights_(weights), g_(weights.geometry()), gated_(gated_blocks_of(weights)) {}
 
   std::string write() {
     const auto side = size(g_.image_size);
     graph_.add_input("pixels", {-1, 3, side, side});
     add_shared_constants();
     std::string x = tokens();
-    for (std::size_t i = 0; i < g_.depth; ++i)
-      x = block(x, weights_.read_block(i), fmt::format("block{}.", i));
+    for (std::size_t i = 0; i < g_.depth; ++i) {
+      x = block(x, i, weights_.read_block(i), fmt::format("block{}.", i));
+      // Special tokens join behind the gated blocks, which know places only.
+      if (i + 1 == gated_)
+        x = graph_.add("Concat", {for_each_picture("special", weights_.read_stem().special_tokens), x},
+                       {{"axis", {1}}});
+    }
     head(norm(x, weights_.read_final_norm(), "norm"));
     graph_.add_output("logits", {-1, size(adapter_.card.adapter.head.classes)});
     return graph_.model(metadata());
@@ -53,11 +64,11 @@ class Writer {
     graph_.constant(name, {}, std::span<const float>(&value, 1));
   }
 
-  // In a Reshape 0 keeps the batch.
+  // In a Reshape 0 keeps the batch, and the tokens.
   void add_shared_constants() {
     const auto width = size(g_.width), heads = size(g_.heads);
-    integers("shape.qkv", {0, tokens_, 3, heads, width / heads});
-    integers("shape.tokens", {0, tokens_, width});
+    integers("shape.qkv", {0, 0, 3, heads, width / heads});
+    integers("shape.tokens", {0, 0, width});
     integers("shape.patches", {0, width, size(g_.patches())});
     for (std::int64_t i = 0; i < 3; ++i)
       graph_.constant(fmt::format("index.{}", i), {}, std::span<const std::int64_t>(&i, 1));
@@ -67,7 +78,17 @@ class Writer {
     number("half", 0.5f);
   }
 
-  // Special tokens, prompts, patches: [batch, tokens, width].
+  // The same tokens beside every picture's: [batch, tokens, width].
+  std::string for_each_picture(const std::string& name, const std::vector<float>& tokens) {
+    const auto width = size(g_.width), count = size(tokens.size()) / width;
+    graph_.constant(name, {1, count, width}, tokens);
+    integers("shape." + name, {count, width});
+    const auto batch = graph_.add("Shape", {"pixels"}, {{"start", {0}}, {"end", {1}}});
+    const auto shape = graph_.add("Concat", {batch, "shape." + name}, {{"axis", {0}}});
+    return graph_.add("Expand", {name, shape});
+  }
+
+  // Special tokens unless they join later, prompts, patches: [batch, tokens, width].
   std::string tokens() {
     const auto stem = weights_.read_stem();
     const auto width = size(g_.width), patch = size(g_.patch_size);
@@ -79,16 +100,12 @@ class Writer {
                    {{"perm", {0, 2, 1}, 0, true}});
     x = graph_.add("Add",
                    {x, graph_.constant("positions", {1, size(g_.patches()), width}, stem.patch_positions)});
-    std::vector<float> first = stem.special_tokens;
+    std::vector<float> first;
+    if (gated_ == 0) first = stem.special_tokens;
     const auto prompts = adapter_.state.prompts();
     first.insert(first.end(), prompts.data(), prompts.data() + prompts.rows() * prompts.cols());
-    const auto count = size(first.size()) / width;
-    graph_.constant("special_and_prompts", {1, count, width}, first);
-    integers("shape.first", {count, width});
-    const auto batch = graph_.add("Shape", {"pixels"}, {{"start", {0}}, {"end", {1}}});
-    const auto shape = graph_.add("Concat", {batch, "shape.first"}, {{"axis", {0}}});
-    const auto beside = graph_.add("Expand", {"special_and_prompts", shape});
-    return graph_.add("Concat", {beside, x}, {{"axis", {1}}});
+    if (first.empty()) return x;
+    return graph_.add("Concat", {for_each_picture("first", first), x}, {{"axis", {1}}});
   }
 
   std::string norm(const std::string& x, const NormWeights& w, const std::string& name) {
@@ -105,7 +122,27 @@ class Writer {
     return graph_.add("Add", {graph_.add("MatMul", {x, weight}), bias});
   }
 
-  std::string attention(const std::string& x, const BlockWeights& w, const std::string& name) {
+  // Patches attend by (1 - gate)·content + gate·place, prompts by content: one factor a row and one summand.
+  std::string mix_in_places(const std::string& content, std::size_t index, const std::string& name) {
+    const PositionGates gates(gate_of(weights_, index), g_.image_size / g_.patch_size);
+    const std::size_t prompts = adapter_.state.prompts().rows(), tokens = prompts + g_.patches();
+    std::vector<float> shares(g_.heads * tokens, 1.0f), places(g_.heads * tokens * tokens);
+    for (std::size_t h = 0; h < g_.heads; ++h) {
+      for (std::size_t t = prompts; t < tokens; ++t) {
+        shares[h * tokens + t] = 1.0f - gates.gates[h];
+        const auto row = gates.of_head(h).row(t - prompts);
+        for (std::size_t k = 0; k < row.size(); ++k)
+          places[(h * tokens + t) * tokens + prompts + k] = gates.gates[h] * row[k];
+      }
+    }
+    const auto heads = size(g_.heads), count = size(tokens);
+    const auto share = graph_.constant(name + "content_share", {1, heads, count, 1}, shares);
+    const auto place = graph_.constant(name + "places", {1, heads, count, count}, places);
+    return graph_.add("Add", {graph_.add("Mul", {content, share}), place});
+  }
+
+  std::string attention(const std::string& x, std::size_t index, const BlockWeights& w,
+                        const std::string& name) {
     auto qkv = graph_.add("Reshape", {linear(x, w.qkv, name + "qkv"), "shape.qkv"});
     qkv = graph_.add("Transpose", {qkv}, {{"perm", {2, 0, 3, 1, 4}, 0, true}});
     const auto part = [&](int i) {
@@ -113,7 +150,8 @@ class Writer {
     };
     const auto query = graph_.add("Mul", {part(0), "attention.scale"});
     const auto keys = graph_.add("Transpose", {part(1)}, {{"perm", {0, 1, 3, 2}, 0, true}});
-    const auto shares = graph_.add("Softmax", {graph_.add("MatMul", {query, keys})}, {{"axis", {-1}}});
+    auto shares = graph_.add("Softmax", {graph_.add("MatMul", {query, keys})}, {{"axis", {-1}}});
+    if (index < gated_) shares = mix_in_places(shares, index, name);
     auto seen = graph_.add("MatMul", {shares, part(2)});
     seen = graph_.add("Transpose", {seen}, {{"perm", {0, 2, 1, 3}, 0, true}});
     return linear(graph_.add("Reshape", {seen, "shape.tokens"}), w.projection, name + "projection");
@@ -125,8 +163,8 @@ class Writer {
     return graph_.add("Mul", {graph_.add("Mul", {x, graph_.add("Add", {erf, "one"})}), "half"});
   }
 
-  std::string block(const std::string& x, const BlockWeights& w, const std::string& name) {
-    const auto y = graph_.add("Add", {x, attention(norm(x, w.norm1, name + "norm1"), w, name)});
+  std::string block(const std::string& x, std::size_t index, const BlockWeights& w, const std::string& name) {
+    const auto y = graph_.add("Add", {x, attention(norm(x, w.norm1, name + "norm1"), index, w, name)});
     const auto hidden = gelu(linear(norm(y, w.norm2, name + "norm2"), w.fc1, name + "fc1"));
     return graph_.add("Add", {y, linear(hidden, w.fc2, name + "fc2")});
   }
@@ -176,9 +214,9 @@ class Writer {
   }
 
   const StoredAdapter& adapter_;
-  const VitWeights& weights_;
+  const Weights& weights_;
   Geometry g_;
-  std::int64_t tokens_ = 0;
+  std::size_t gated_ = 0;
   OnnxGraph graph_;
 };
 
@@ -186,16 +224,20 @@ class Writer {
 
 void write_onnx(const std::filesystem::path& path, const StoredAdapter& adapter,
                 const Checkpoint& checkpoint) {
-  const auto* weights = dynamic_cast<const VitWeights*>(&checkpoint.weights());
-  if (weights == nullptr)
-    throw Error(
-        ErrorCode::unimplemented,
-        fmt::format("models of the architecture '{}' are not exported", checkpoint.geometry().architecture),
-        "only plain vision transformers (ViT, DeiT) are");
   if (adapter.card.adapter.prompts.selects())
     throw Error(ErrorCode::unimplemented, "an adapter that chooses its prompts from a pool is not exported",
                 "use it with dfrost itself, or with dfrost.torch.attach()");
-  write_file_atomically(path, Writer(adapter, *weights).write());
+  const auto& source = checkpoint.weights();
+  if (const auto* vit = dynamic_cast<const VitWeights*>(&source)) {
+    write_file_atomically(path, Writer(adapter, *vit).write());
+  } else if (const auto* convit = dynamic_cast<const ConvitWeights*>(&source)) {
+    write_file_atomically(path, Writer(adapter, *convit).write());
+  } else {
+    throw Error(
+        ErrorCode::unimplemented,
+        fmt::format("models of the architecture '{}' are not exported", checkpoint.geometry().architecture),
+        "only vision transformers (ViT, DeiT) and ConViT are");
+  }
 }
 
 }  // namespace dfrost

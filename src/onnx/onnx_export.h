@@ -11,7 +11,7 @@
 namespace dfrost {
 
 // `checkpoint`: as open_backbone_of() opens it for the card. Throws (unimplemented) for a pool of prompts and
-// for architectures other than the plain vision transformer.
+// for architectures other than the plain vision transformer and ConViT.
 void write_onnx(const std::filesystem::path& path, const StoredAdapter& adapter,
                 const Checkpoint& checkpoint);
 

@@ -15,9 +15,6 @@ import torch.nn.functional as F
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "base"))
 from safetensors_oracle import write  # noqa: E402
 
-torch.set_default_dtype(torch.float64)
-torch.set_num_threads(1)
-torch.manual_seed(1)
 IMAGES, CLASSES = 10, 7  # more images than a chunk has
 
 
@@ -100,6 +97,9 @@ def save(path, tensors):
 
 
 def main(folder):
+    torch.set_default_dtype(torch.float64)
+    torch.set_num_threads(1)
+    torch.manual_seed(1)
     lines = []
     for name, heads, size, depth, gated, patch, grid, mlp in [
             ("tiny", 4, 48, 12, 10, 8, 3, 192), ("odd", 3, 16, 4, 2, 4, 5, 100), ("last", 2, 12, 3, 2, 2, 4, 48)]:
@@ -125,4 +125,5 @@ def main(folder):
     (folder / "cases.txt").write_text("\n".join(lines) + "\n")
 
 
-main(Path(sys.argv[1]))
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

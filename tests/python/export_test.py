@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 import unittest
 from pathlib import Path
 
@@ -12,6 +13,9 @@ from vits import random_vit
 from world import Case, command, config, data, pictures, read_tensor
 
 import dfrost
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "backbone"))
+import convit_oracle  # noqa: E402
 
 WEB = Path(__file__).resolve().parents[2] / "web"
 
@@ -30,9 +34,12 @@ class Exports(Case):
     def test_a_trained_adapter_runs_elsewhere_with_the_same_logits(self):
         random_vit(self.folder / "vit.safetensors")
         vit = {"backbone__path": str(self.folder / "vit.safetensors"), "backbone__heads": 2}
+        convit_oracle.save(self.folder / "convit.safetensors", convit_oracle.random_weights(heads=3, head_size=16, depth=4, gated=2, patch=4, grid=5, mlp=100))
+        convit = {"backbone__path": str(self.folder / "convit.safetensors"), "backbone__heads": 3}
         images, _ = pictures(50, 7, side=24)
         for name, settings, client in (("mini", {}, None), ("client", {"head__kind": "mlp", "head__hidden": [8], **vit}, 1),
-                                       ("pfpt", {"head__kind": "pfpt", **vit}, None)):
+                                       ("pfpt", {"head__kind": "pfpt", **vit}, None), ("convit", convit, None),
+                                       ("convit-pfpt", {"head__kind": "pfpt", **convit}, 2)):
             run = dfrost.run(config(run__rounds=2, **settings), folder=self.folder / name, data=data(), on_warning=None)
             model = self.folder / f"{name}.onnx"
             command("export", run.folder, "--onnx", model, *(["--client", client] if client is not None else []))

@@ -141,6 +141,13 @@ class Runs(Case):
                 self.run_here(data=dfrost.Data(clients, (images, labels), ["dark", "bright"]))
         self.assertFalse((self.folder / "run" / "metrics.jsonl").exists())
 
+    def test_fewer_pictures_than_the_config_has_clients_are_enough(self):
+        experiment = config(run__rounds=1, partition__clients_per_domain=50)
+        run = self.run_here(config=experiment, data=data(clients=2, each=1))
+        self.assertEqual((run.summary.clients, run.config["partition.clients_per_domain"]), (2, 2))
+        self.assertEqual(experiment["partition.clients_per_domain"], 50)
+        self.assertEqual(len(self.run_here(config=config(run__rounds=2), data=data(clients=2, each=1), resume=True).rounds), 2)
+
     def test_scoring_is_weighed_against_the_pictures_that_are_brought(self):
         notes = []
         run = self.run_here(config=config(run__rounds=1, evaluate__share=0.2), data=data(test=70), on_note=notes.append)
