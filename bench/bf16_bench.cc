@@ -56,7 +56,9 @@ struct Product {
 struct Discard {
   static constexpr bool kAccumulates = true;
   void prefetch(const BlockPlace&) const {}
-  void operator()(const float* block, const BlockPlace&, bool) const { benchmark::DoNotOptimize(block); }
+  void operator()(const float* block, const BlockPlace&, bool, const BlockRows&) const {
+    benchmark::DoNotOptimize(block);
+  }
 };
 
 // Args: m, n, k, rows of tiles and tiles along k of a slab.
@@ -155,7 +157,7 @@ void BM_GeluBlock(benchmark::State& state) {
   TiledMatrix out(32, 32), derivative(32, 32);
   const TileColumn to{out.tile(0, 0), kTileSize}, slope{derivative.tile(0, 0), kTileSize};
   for (auto _ : state) {
-    finish_block_with_gelu(block.data(), bias.data(), 2, to, slope);
+    finish_block_with_gelu(block.data(), bias.data(), {0, 32}, to, slope);
     benchmark::ClobberMemory();
   }
 }

@@ -92,8 +92,7 @@ LeftTiles left_factor(const Bf16* tiles, const Square& square, std::size_t row_t
 void multiply_strip(const LeftTiles& left, const PanelMatrix& right, std::size_t row_tiles, float* out) {
   const std::size_t stride = right.panels() * kPanelCols;
   for (std::size_t p = 0; p < right.panels(); ++p) {
-    multiply_block(left, right.panel(p), right.depth_tiles(), row_tiles, out + p * kPanelCols, stride,
-                   nullptr);
+    multiply_block(left, right.panel(p), right.depth_tiles(), row_tiles, out + p * kPanelCols, stride);
   }
 }
 

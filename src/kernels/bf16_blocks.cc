@@ -15,10 +15,11 @@ HWY_BEFORE_NAMESPACE();
 namespace dfrost::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-void finish_block(const float* block, const float* bias, bool accumulate, const OutputBlock& out) {
+void finish_block(const float* block, const float* bias, bool accumulate, const BlockRows& rows,
+                  const OutputBlock& out) {
   const FloatTag d;
   const std::size_t lanes = hn::Lanes(d);
-  for (std::size_t r = 0; r < out.rows; ++r) {
+  for (std::size_t r = rows.first; r < rows.end; ++r) {
     const float* const from = block + r * kPanelCols;
     float* const to = out.data + r * out.stride;
     std::size_t c = 0;
@@ -31,11 +32,11 @@ void finish_block(const float* block, const float* bias, bool accumulate, const 
   }
 }
 
-void finish_block_to_rows(const float* block, const float* bias, std::size_t rows, Bf16* out,
+void finish_block_to_rows(const float* block, const float* bias, const BlockRows& rows, Bf16* out,
                           std::size_t stride) {
   const FloatTag d;
   const std::size_t lanes = hn::Lanes(d);
-  for (std::size_t r = 0; r < rows; ++r) {
+  for (std::size_t r = rows.first; r < rows.end; ++r) {
     const float* const from = block + r * kPanelCols;
     for (std::size_t c = 0; c < kPanelCols; c += 2 * lanes) {
       const auto low = hn::Add(hn::Load(d, from + c), hn::LoadU(d, bias + c));
@@ -51,11 +52,11 @@ HWY_INLINE std::size_t row_offset(std::size_t r, std::size_t row_distance) {
 }
 
 template <bool kDerivative>
-HWY_INLINE void gelu_block(const float* block, const float* bias, std::size_t row_tiles,
+HWY_INLINE void gelu_block(const float* block, const float* bias, const BlockRows& rows,
                            const TileColumn& out, const TileColumn& derivative) {
   const FloatTag d;
   const std::size_t lanes = hn::Lanes(d);
-  for (std::size_t r = 0; r < row_tiles * kTileRows; ++r) {
+  for (std::size_t r = rows.first; r < rows.end; ++r) {
     const float* const from = block + r * kPanelCols;
     for (std::size_t c = 0; c < kPanelCols; c += 2 * lanes) {
       FloatVector low, high, low_slope, high_slope;
@@ -70,17 +71,17 @@ HWY_INLINE void gelu_block(const float* block, const float* bias, std::size_t ro
   }
 }
 
-void finish_block_with_gelu(const float* block, const float* bias, std::size_t row_tiles,
+void finish_block_with_gelu(const float* block, const float* bias, const BlockRows& rows,
                             const TileColumn& out, const TileColumn& derivative) {
-  if (derivative.data != nullptr) return gelu_block<true>(block, bias, row_tiles, out, derivative);
-  gelu_block<false>(block, bias, row_tiles, out, derivative);
+  if (derivative.data != nullptr) return gelu_block<true>(block, bias, rows, out, derivative);
+  gelu_block<false>(block, bias, rows, out, derivative);
 }
 
-void finish_block_times(const float* block, const ConstTileColumn& factors, std::size_t row_tiles,
+void finish_block_times(const float* block, const ConstTileColumn& factors, const BlockRows& rows,
                         const TileColumn& out) {
   const FloatTag d;
   const std::size_t lanes = hn::Lanes(d);
-  for (std::size_t r = 0; r < row_tiles * kTileRows; ++r) {
+  for (std::size_t r = rows.first; r < rows.end; ++r) {
     const float* const from = block + r * kPanelCols;
     const Bf16* const factor = factors.data + row_offset(r, factors.row_distance);
     for (std::size_t c = 0; c < kPanelCols; c += 2 * lanes) {
@@ -102,23 +103,24 @@ HWY_EXPORT(finish_block_to_rows);
 HWY_EXPORT(finish_block_with_gelu);
 HWY_EXPORT(finish_block_times);
 
-void finish_block(const float* block, const float* bias, bool accumulate, const OutputBlock& out) {
-  HWY_DYNAMIC_DISPATCH(finish_block)(block, bias, accumulate, out);
+void finish_block(const float* block, const float* bias, bool accumulate, const BlockRows& rows,
+                  const OutputBlock& out) {
+  HWY_DYNAMIC_DISPATCH(finish_block)(block, bias, accumulate, rows, out);
 }
 
-void finish_block_to_rows(const float* block, const float* bias, std::size_t rows, Bf16* out,
+void finish_block_to_rows(const float* block, const float* bias, const BlockRows& rows, Bf16* out,
                           std::size_t stride) {
   HWY_DYNAMIC_DISPATCH(finish_block_to_rows)(block, bias, rows, out, stride);
 }
 
-void finish_block_with_gelu(const float* block, const float* bias, std::size_t row_tiles,
+void finish_block_with_gelu(const float* block, const float* bias, const BlockRows& rows,
                             const TileColumn& out, const TileColumn& derivative) {
-  HWY_DYNAMIC_DISPATCH(finish_block_with_gelu)(block, bias, row_tiles, out, derivative);
+  HWY_DYNAMIC_DISPATCH(finish_block_with_gelu)(block, bias, rows, out, derivative);
 }
 
-void finish_block_times(const float* block, const ConstTileColumn& factors, std::size_t row_tiles,
+void finish_block_times(const float* block, const ConstTileColumn& factors, const BlockRows& rows,
                         const TileColumn& out) {
-  HWY_DYNAMIC_DISPATCH(finish_block_times)(block, factors, row_tiles, out);
+  HWY_DYNAMIC_DISPATCH(finish_block_times)(block, factors, rows, out);
 }
 
 }  // namespace dfrost

@@ -1,5 +1,5 @@
 // left·right in bf16 with fp32 sums, block by block of 32×32 on the tile unit; each finished block goes
-// through `finish` while it is in the nearest cache. The loops keep a slab of the left factor (rows × depth,
+// through `finish` while it is in the nearest cache and the tiles are at work on the next one. The loops keep a slab of the left factor (rows × depth,
 // at most 1 MiB) in the second-level cache and stream the right factor past it, fetching the next panel
 // ahead. Every sum runs along k in one fixed order, and `finish` sees each block once per part of the depth,
 // in order: a row's result does not depend on the number of rows, its place among them or the blocking.
@@ -10,6 +10,7 @@
 #include <concepts>
 #include <cstddef>
 
+#include "kernels/bf16_blocks.h"
 #include "kernels/bf16_matrix.h"
 #include "kernels/buffer.h"
 #include "kernels/tile.h"
@@ -29,13 +30,51 @@ struct BlockPlace {
   std::size_t panel = 0;
 };
 
-// finish(block, place, first): `first` where this is the first part of the depth; only a `kAccumulates`
-// finish is given more than one. finish.prefetch(place) is called before the block's product.
+// finish(block, place, opens, rows): does some rows of a block; `opens` where this is the first part of the
+// depth; only a `kAccumulates` finish is given more than one. finish.prefetch(place) is called before the
+// block's product.
 template <class F>
-concept BlockFinish = requires(const F& finish, const float* block, const BlockPlace& place, bool first) {
+concept BlockFinish = requires(const F& finish, const float* block, const BlockPlace& place, bool opens,
+                               const BlockRows& rows) {
   { F::kAccumulates } -> std::convertible_to<bool>;
-  finish(block, place, first);
+  finish(block, place, opens, rows);
   finish.prefetch(place);
+};
+
+// The last block, whose rows are finished while the tiles work on the next one.
+template <BlockFinish Finish>
+class PendingBlock {
+ public:
+  explicit PendingBlock(const Finish& finish) : finish_(finish) {}
+
+  // Where the next block's sums may go: the pending one has the other half.
+  float* room() { return rooms_[next_]; }
+  // The sums in room() are next, and what was pending is done.
+  void put(const BlockPlace& place, bool opens) {
+    block_ = rooms_[next_];
+    next_ = 1 - next_;
+    place_ = place;
+    opens_ = opens;
+  }
+  SideWork work() const {
+    const auto run = [](const void* self, std::size_t first, std::size_t end) {
+      const auto& pending = *static_cast<const PendingBlock*>(self);
+      pending.finish_(pending.block_, pending.place_, pending.opens_, {first, end});
+    };
+    return {run, this, place_.row_tiles * kTileRows};
+  }
+  void flush() {
+    if (place_.row_tiles > 0) finish_(block_, place_, opens_, {0, place_.row_tiles * kTileRows});
+    place_ = {};
+  }
+
+ private:
+  alignas(64) float rooms_[2][2 * kTileRows * kPanelCols];
+  const Finish& finish_;
+  std::size_t next_ = 0;
+  const float* block_ = nullptr;
+  BlockPlace place_;  // of no rows: nothing is pending
+  bool opens_ = false;
 };
 
 Blocking choose_blocking(std::size_t row_tiles, std::size_t depth_tiles, bool may_split_depth);
@@ -46,7 +85,7 @@ void multiply(const TiledMatrix& left, const PanelMatrix& right, const Blocking&
   assert(left.cols() == right.depth());
   assert(Finish::kAccumulates || blocking.depth_tiles >= right.depth_tiles());
   const TileSession session;
-  alignas(64) float block[2 * kTileRows * kPanelCols];
+  PendingBlock<Finish> pending(finish);
   const std::size_t row_tiles = left.row_tiles(), depth_tiles = right.depth_tiles();
   const std::size_t tile_bytes = kTileSize * sizeof(Bf16);
   for (std::size_t first_row = 0; first_row < row_tiles; first_row += blocking.row_tiles) {
@@ -64,13 +103,14 @@ void multiply(const TiledMatrix& left, const PanelMatrix& right, const Blocking&
           finish.prefetch(place);
           multiply_block(
               {left.tile(row, k), kTileDepth * sizeof(Bf16), tile_bytes, left.col_tiles() * tile_bytes},
-              right_tiles, depth, place.row_tiles, block, kPanelCols, next);
-          finish(block, place, k == 0);
+              right_tiles, depth, place.row_tiles, pending.room(), kPanelCols, {next, pending.work()});
+          pending.put(place, k == 0);
           if (next != nullptr) next = ++eighths < 8 ? next + kPanelStep / 8 : nullptr;
         }
       }
     }
   }
+  pending.flush();
 }
 
 template <BlockFinish Finish>

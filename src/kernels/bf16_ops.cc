@@ -44,6 +44,12 @@ auto tile_column(Matrix& matrix, const BlockPlace& place) {
   return Column{matrix.tile(place.row_tile, place.panel), matrix.col_tiles() * kTileSize};
 }
 
+// Those of a block's rows that the matrix has: its last block may go on beyond its end.
+template <class Matrix>
+BlockRows rows_there(const BlockPlace& place, const BlockRows& rows, const Matrix& matrix) {
+  return {rows.first, std::min(rows.end, matrix.rows() - place.row_tile * kTileRows)};
+}
+
 struct FinishToFloats {
   static constexpr bool kAccumulates = true;
   PanelBias bias;
@@ -53,15 +59,16 @@ struct FinishToFloats {
   OutputBlock block_of(const BlockPlace& place) const {
     const std::size_t row = place.row_tile * kTileRows, col = place.panel * kPanelCols;
     return {out.data() + row * out.stride() + col, out.stride(),
-            std::min(place.row_tiles * kTileRows, out.rows() - row), std::min(kPanelCols, out.cols() - col)};
+            std::min(kPanelCols, out.cols() - col)};
   }
   void prefetch(const BlockPlace& place) const {
     const OutputBlock block = block_of(place);
-    prefetch_rows(block.data, block.stride, block.rows);
+    prefetch_rows(block.data, block.stride, rows_there(place, {0, place.row_tiles * kTileRows}, out).end);
   }
-  void operator()(const float* block, const BlockPlace& place, bool first) const {
+  void operator()(const float* block, const BlockPlace& place, bool opens, const BlockRows& rows) const {
     static const PanelBias kNone({});
-    finish_block(block, (first ? bias : kNone).panel(place.panel), add || !first, block_of(place));
+    finish_block(block, (opens ? bias : kNone).panel(place.panel), add || !opens,
+                 rows_there(place, rows, out), block_of(place));
   }
 };
 
@@ -71,11 +78,9 @@ struct FinishToRows {
   RowMatrix& out;
 
   void prefetch(const BlockPlace&) const {}
-  void operator()(const float* block, const BlockPlace& place, bool) const {
+  void operator()(const float* block, const BlockPlace& place, bool, const BlockRows& rows) const {
     const std::size_t row = place.row_tile * kTileRows;
-    finish_block_to_rows(block, bias.panel(place.panel),
-                         std::min(place.row_tiles * kTileRows, out.rows() - row),
-                         out.row(row) + place.panel * kPanelCols, out.stride());
+    finish_block_to_rows(block, bias.panel(place.panel), rows_there(place, rows, out), out.row(row) + place.panel * kPanelCols, out.stride());
   }
 };
 
@@ -86,8 +91,8 @@ struct FinishWithGelu {
   TiledMatrix* derivative;
 
   void prefetch(const BlockPlace&) const {}
-  void operator()(const float* block, const BlockPlace& place, bool) const {
-    finish_block_with_gelu(block, bias.panel(place.panel), place.row_tiles, tile_column(out, place),
+  void operator()(const float* block, const BlockPlace& place, bool, const BlockRows& rows) const {
+    finish_block_with_gelu(block, bias.panel(place.panel), rows, tile_column(out, place),
                            derivative != nullptr ? tile_column(*derivative, place) : TileColumn{});
   }
 };
@@ -102,8 +107,8 @@ struct FinishTimes {
       prefetch_rows(factors.tile(place.row_tile + t, place.panel), kTileDepth, kTileRows);
     }
   }
-  void operator()(const float* block, const BlockPlace& place, bool) const {
-    finish_block_times(block, tile_column(factors, place), place.row_tiles, tile_column(out, place));
+  void operator()(const float* block, const BlockPlace& place, bool, const BlockRows& rows) const {
+    finish_block_times(block, tile_column(factors, place), rows, tile_column(out, place));
   }
 };
 

@@ -34,12 +34,26 @@ struct LeftTiles {
   std::size_t tile_row_bytes = 0;  // from one tile to the one 16 rows below
 };
 
+// What the vector unit can do meanwhile: rows 0 … rows-1 of something, in order, a few between any two steps
+// of a product, run(state, first, end) each time. All of them are done when the product is.
+struct SideWork {
+  void (*run)(const void* state, std::size_t first, std::size_t end) = nullptr;
+  const void* state = nullptr;
+  std::size_t rows = 0;
+};
+
+// What goes on beside a product.
+struct Meanwhile {
+  const Bf16* prefetch = nullptr;  // read ahead of use: 256 bytes per step, 2 KiB apart (a slice of a panel)
+  SideWork work;
+};
+
 // out [16·row_tiles, 32] = left·panel over `depth_tiles` steps of 32 along k; row_tiles is 1 or 2.
 // A panel is the right factor's 32 columns: per step two tiles of [16 pairs along k][16 columns][2],
-// contiguous. `prefetch`, if not null, is read ahead of use: 256 bytes for every step, 2 KiB apart (a slice
-// of a later panel).
+// contiguous. It is expected to be used again at once, by the rows below, and is kept in the nearest cache as
+// far as it fits; the left factor is not.
 void multiply_block(const LeftTiles& left, const Bf16* panel, std::size_t depth_tiles, std::size_t row_tiles,
-                    float* out, std::size_t out_stride, const Bf16* prefetch);
+                    float* out, std::size_t out_stride, const Meanwhile& meanwhile = {});
 
 // Multiplies two small tiles and compares; crashes with SIGILL where there are none. For cpu.cc's guarded
 // trial.

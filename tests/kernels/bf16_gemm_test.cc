@@ -20,7 +20,7 @@ struct Collect {
   Matrix<int>& visits;
 
   void prefetch(const BlockPlace&) const {}
-  void operator()(const float* block, const BlockPlace& place, bool first) const {
+  void operator()(const float* block, const BlockPlace& place, bool opens, const BlockRows& rows) const {
     for (std::size_t r = 0; r < place.row_tiles * kTileRows; ++r) {
       for (std::size_t c = 0; c < kPanelCols; ++c) {
         float& sum = out.row(place.row_tile * kTileRows + r)[place.panel * kPanelCols + c];
