@@ -240,8 +240,14 @@ std::vector<ConfigKey> diagnostics_keys() {
 
 std::vector<ConfigKey> merge_section_keys() {
   std::vector<ConfigKey> all;
-  for (const auto& keys : {ot_keys(), mass_keys(), pool_keys(), evaluate_keys(), diagnostics_keys()})
+  for (const auto& keys : {ot_keys(), mass_keys(), pool_keys()})
     all.insert(all.end(), keys.begin(), keys.end());
+  return all;
+}
+
+std::vector<ConfigKey> observer_keys() {
+  auto all = evaluate_keys();
+  for (const auto& key : diagnostics_keys()) all.push_back(key);
   return all;
 }
 
