@@ -63,6 +63,8 @@ SiteNode::Outcome SiteNode::run_round(const RoundPlan& plan, const RunId& run, E
   record.sent_messages = after.sent_messages - before.sent_messages;
   if (config_.diagnostics.theory && traits_of(config_.merge.kind).has_theorem)
     record.theory = tally_theory(round.nodes);
+  if (config_.privacy.kind != PrivacyKind::none)
+    record.privacy = tally_privacy(std::span(&node_, 1), config_.privacy.delta);
   return outcome;
 }
 

@@ -109,6 +109,8 @@ RoundRecord Simulation::run_round(const RoundProgressCallback& progress) {
   auto outcome = dfrost::run_round(method_, plan, run_id_, {nodes_, equipment_, threads_, workspaces_},
                                    no_patience, progress);
   record_exchange(outcome, before, record);
+  if (config_.privacy.kind != PrivacyKind::none)
+    record.privacy = tally_privacy(clients(), config_.privacy.delta);
   const Stopwatch measuring;
   measure(record);
   record.seconds.measure += measuring.seconds();
