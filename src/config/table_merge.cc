@@ -214,6 +214,13 @@ std::vector<ConfigKey> evaluate_keys() {
            "scored. Never fewer than 60 pictures of each domain, and no limit where the settings do not say "
            "how "
            "many there are to train on. The paper's settings stay below the limit."},
+      {.section = "evaluate",
+       .name = "membership",
+       .field = count(DFROST_AT(evaluate.membership)),
+       .comment = "membership inference: pictures of each scored client to be told from held-out ones; 0: none",
+       .explanation =
+           "By their loss under what the client last sent, alone and less what other clients' models make of "
+           "them (docs/explanation/privacy.md). Costs up to ten forward passes for each such picture."},
   };
 }
 

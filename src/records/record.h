@@ -56,6 +56,14 @@ struct PrivacyRecord {
   std::vector<double> clients;  // ε of each, in their order; 0 where one has told nothing
 };
 
+// How well an attacker tells pictures that clients trained on from held-out ones, mean over the scored
+// clients (evaluate.membership): 0.5 is guessing.
+struct MembershipRecord {
+  double auc = 0.5;
+  double accuracy = 0.5;
+  double shadow_auc = 0.5;  // with other clients' models to compare with
+};
+
 struct RoundRecord {
   std::size_t round = 0;  // from 1
   // Mean over the clients that trained and did not diverge, of their last epoch; NaN where none did.
@@ -85,6 +93,7 @@ struct RoundRecord {
   std::optional<TheoryRecord> theory;
   std::optional<ClassMassRecord> class_mass;
   std::optional<PrivacyRecord> privacy;
+  std::optional<MembershipRecord> membership;  // in rounds that evaluate
   std::vector<MergeView> merge_views;  // of chosen clients, in rounds that evaluate; lines of merges.jsonl
   StageSeconds seconds;
 };
@@ -121,6 +130,12 @@ template <auto field>
 std::optional<double> privacy(const RoundRecord& record) {
   if (!record.privacy) return std::nullopt;
   return (*record.privacy).*field;
+}
+
+template <auto field>
+std::optional<double> membership(const RoundRecord& record) {
+  if (!record.membership) return std::nullopt;
+  return (*record.membership).*field;
 }
 
 inline std::optional<double> mass_spread(const RoundRecord& record) {
@@ -341,6 +356,25 @@ inline constexpr Figure kFigures[] = {
         .in_summary(Summary::last),
     figure("privacy.delta", "Privacy spent, δ", "", Form::significant, Better::neither,
            figure_of::privacy<&PrivacyRecord::delta>, "privacy.delta, which goes with every ε.")
+        .in_summary(Summary::last),
+    figure("membership.auc", "Membership inference by loss, AUC", "share", Form::share, Better::lower,
+           figure_of::membership<&MembershipRecord::auc>,
+           "How often a picture that a client trained on has less loss than a held-out one of its class, under "
+           "what the client last sent; with evaluate.membership, mean over the scored clients. 50 %: the "
+           "attacker guesses.")
+        .in_events("membership/auc")
+        .in_summary(Summary::last)
+        .drawn(Chart::zero_to_one),
+    figure("membership.accuracy", "Membership inference by loss, accuracy", "share", Form::share,
+           Better::lower, figure_of::membership<&MembershipRecord::accuracy>,
+           "Right answers of an attacker who takes for members what has no more than members' mean loss, half "
+           "of the pictures being members.")
+        .in_summary(Summary::last),
+    figure("membership.shadow_auc", "Membership inference with shadow models, AUC", "share", Form::share,
+           Better::lower, figure_of::membership<&MembershipRecord::shadow_auc>,
+           "The same as the first, with the loss under other clients' models, which were not trained on the "
+           "picture, taken off.")
+        .in_events("membership/shadow_auc")
         .in_summary(Summary::last),
 };
 

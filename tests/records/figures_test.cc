@@ -25,6 +25,7 @@ RoundRecord full_record() {
   record.theory.emplace();
   record.class_mass.emplace();
   record.privacy.emplace();
+  record.membership.emplace();
   record.evaluation.emplace();
   record.evaluation->domains = record.evaluation->network_domains = {{"mnist", 0.5, 0.25}};
   return record;

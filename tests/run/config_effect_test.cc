@@ -103,6 +103,7 @@ const std::vector<Effect> kEffects = {
     {"evaluate.clients", "2", {}},
     {"evaluate.samples", "3", {}},
     {"evaluate.batch", "2", {"prompts.pool=6", "prompts.choice=per-batch"}},
+    {"evaluate.membership", "2", {}},
     {"diagnostics.theory", "true", {}},
     {"diagnostics.merge_views", "2", {}},
 };

@@ -178,6 +178,58 @@ TEST(PrivateRun, SendsNoiseWhereAnUpdateIsNotFinite) {
   EXPECT_NE(values, before);
 }
 
+// Pictures of noise whose labels mean nothing: who knows them has seen them.
+Corpus noise_pictures(std::size_t train, std::size_t test) {
+  Corpus corpus = test::coloured_squares(train, test);
+  RandomStream stream(5, "noise pictures");
+  for (auto* set : {&corpus.train, &corpus.test})
+    for (auto& byte : set->bytes) byte = static_cast<std::uint8_t>(stream.below(256));
+  return corpus;
+}
+
+RunConfig learning_by_heart() {
+  auto config = test::small_config();
+  config.run.rounds = 1;
+  config.partition.clients_per_domain = 2;
+  config.head.kind = HeadKind::mlp;
+  config.head.hidden = {64};
+  config.train = {.optimizer = {.learning_rate = 0.02}, .batch = 8, .epochs = 40};
+  config.evaluate.membership = 60;
+  config.evaluate.samples = 1;
+  return config;
+}
+
+MembershipRecord attacked(const RunConfig& config) {
+  Preprocessing how;
+  how.resize = how.crop = test::tiny_backbone().geometry().image_size;
+  Simulation federation(config, test::tiny_backbone(), how, noise_pictures(40, 40));
+  return *federation.run_round().membership;
+}
+
+TEST(PrivateRun, IsSeenThroughByMembershipInferenceUnlessItIsPrivate) {
+  auto config = learning_by_heart();
+  const auto open = attacked(config);
+  EXPECT_GT(open.auc, 0.9);
+  EXPECT_GT(open.accuracy, 0.8);
+  EXPECT_GT(open.shadow_auc, 0.9);
+  config.privacy = {.kind = PrivacyKind::examples, .clip = 0.5, .target_epsilon = 1};
+  const auto closed = attacked(config);
+  // 4 clients, 60 pictures against 60: a guess has a deviation of 0.026.
+  EXPECT_NEAR(closed.auc, 0.5, 0.1);
+  EXPECT_NEAR(closed.accuracy, 0.5, 0.1);
+  EXPECT_NEAR(closed.shadow_auc, 0.5, 0.1);
+}
+
+TEST(PrivateRun, IsAttackedTheSameOnAnyThreads) {
+  auto config = learning_by_heart();
+  config.train.epochs = 2;
+  const auto one = attacked(config);
+  config.run.threads = 3;
+  const auto three = attacked(config);
+  EXPECT_EQ(one.auc, three.auc);
+  EXPECT_EQ(one.shadow_auc, three.shadow_auc);
+}
+
 TEST(PrivateRun, IsRefusedWithWhatWouldTellWhatNoiseHides) {
   const auto expect_refused = [](PrivacyKind kind, const char* place, const auto& change) {
     RunConfig config;
