@@ -20,6 +20,7 @@
 #include "peer/reporter.h"
 #include "peer/roster.h"
 #include "peer/site_node.h"
+#include "privacy/noise_source.h"
 #include "records/record_file.h"
 #include "run/federation_parts.h"
 #include "run/mailbox_rules.h"
@@ -190,6 +191,7 @@ void PeerRun::Impl::resume() {
     has_state = true;
     notes.on_note(fmt::format("resumed after round {}", done));
   }
+  if (last_spoken_round(parts.folder / "letters") == done + 1) node.charge_repeated_round();
   const auto arrivals = parts.folder / kArrivalsFile;
   tell_damage(arrivals, keep_rounds_until(arrivals, done), notes);
   files.emplace(config, RunFiles::Options{parts.folder, parts.federation.members.size(), true}, totals,

@@ -8,6 +8,7 @@
 #include "merge/merge_kinds.h"
 #include "run/federation_parts.h"
 #include "run/phase.h"
+#include "run/private_round.h"
 #include "run/round_tally.h"
 #include "run/saved_nodes.h"
 
@@ -103,6 +104,12 @@ std::optional<ClientId> SiteNode::adopt(const RoundPlan& plan, const RunId& run,
   if (inbox.messages.empty()) return std::nullopt;
   take_over(inbox.messages.front(), node_);
   return inbox.messages.front().sender();
+}
+
+void SiteNode::charge_repeated_round() {
+  if (config_.privacy.kind == PrivacyKind::none) return;
+  const PrivateRounds privacy{config_.privacy, NoiseOrigin::system, config_.run.rounds};
+  charge(steps_of_round(privacy, config_.train, train_.size(), node_), node_);
 }
 
 Participants SiteNode::participants() const {

@@ -137,7 +137,7 @@ TEST(Accountant, HasSpentNothingBeforeTheFirstStep) {
 
 TEST(Accountant, SpendsMoreWithMoreStepsMorePicturesAndLessNoise) {
   RandomStream stream(1, "accountant");
-  for (int trial = 0; trial < 60; ++trial) {
+  for (int trial = 0; trial < 20; ++trial) {
     const double rate = std::exp(stream.uniform(std::log(1e-4), std::log(0.9)));
     const double noise = stream.uniform(0.4, 8), count = std::floor(stream.uniform(1, 5000));
     const auto spent = [](double q, double sigma, double steps) {
