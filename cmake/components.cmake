@@ -8,7 +8,7 @@ set(DFROST_RUN_HEADERS config.h dfrost.h figures.h run.h)
 
 # Folders of src/; those of a component before it are not named again.
 set(DFROST_OT_FOLDERS base ot merge)
-set(DFROST_ENGINE_FOLDERS kernels data backbone train adapter)
+set(DFROST_ENGINE_FOLDERS privacy kernels data backbone train adapter)
 set(DFROST_RUN_FOLDERS partition network measure config records run)
 
 # dfrost_component(NAME LINKS ...)

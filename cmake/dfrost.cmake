@@ -33,7 +33,7 @@ endif()
 # The folders that time is spent in. The others are optimised little, and take a third less time to build. Under a
 # sanitizer they are not optimised at all, nor are their pointers looked at for alignment, since none of them reads raw
 # memory. Fuzzers run long enough to want all of it.
-set(DFROST_COMPUTING_FOLDERS base kernels data backbone train ot merge measure)
+set(DFROST_COMPUTING_FOLDERS base privacy kernels data backbone train ot merge measure)
 
 # dfrost_library(NAME DEPENDS ... [EXCEPT ...]): the static library of one folder, of every .cc file in it but those that
 # another target chooses.

@@ -13,6 +13,7 @@ void add_bench_commands(CLI::App& app) {
   add_bench_data_command(*bench);
   add_bench_federation_command(*bench);
   add_bench_wire_command(*bench);
+  add_bench_privacy_command(*bench);
 }
 
 }  // namespace dfrost::cli

@@ -54,6 +54,7 @@ void add_bench_merge_command(CLI::App& bench);
 void add_bench_data_command(CLI::App& bench);
 void add_bench_step_command(CLI::App& bench);
 void add_bench_wire_command(CLI::App& bench);
+void add_bench_privacy_command(CLI::App& bench);
 void add_classify_command(CLI::App& app);
 void add_compare_command(CLI::App& app);
 void add_completion_command(CLI::App& app);

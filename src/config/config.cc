@@ -9,6 +9,7 @@
 #include "base/quote.h"
 #include "base/suggest.h"
 #include "config/key.h"
+#include "config/privacy_check.h"
 #include "dfrost/error.h"
 #include "merge/merge_kinds.h"
 
@@ -280,6 +281,7 @@ void RunConfig::validate() const {
   check_server(*this);
   check_prompts_fit(*this);
   check_merge(merge);
+  check_privacy(*this);
   if (const auto known = clients()) validate_network(*known);
 }
 

@@ -23,6 +23,7 @@
 #include "network/faults.h"
 #include "network/topology.h"
 #include "partition/partition.h"
+#include "privacy/privacy_options.h"
 #include "train/adapter.h"
 #include "train/local_gradient.h"
 #include "train/local_update.h"
@@ -170,6 +171,7 @@ struct RunConfig {
   PromptsSection prompts;
   HeadOptions head;  // `classes` is not a key: it follows from the data
   MergeSection merge;
+  PrivacyOptions privacy;
   ScoringOptions evaluate;
   DiagnosticsSection diagnostics;
 

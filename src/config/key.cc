@@ -68,7 +68,8 @@ std::string toml_domains(const std::vector<DomainSpec>& domains) {
 
 std::vector<ConfigKey> make_keys() {
   std::vector<ConfigKey> all;
-  for (const auto& keys : {fields::federation_keys(), fields::learning_keys(), fields::merge_section_keys()})
+  for (const auto& keys : {fields::federation_keys(), fields::learning_keys(), fields::merge_section_keys(),
+                           fields::privacy_keys(), fields::observer_keys()})
     all.insert(all.end(), keys.begin(), keys.end());
   return all;
 }
@@ -88,6 +89,7 @@ std::span<const ConfigSection> config_sections() {
       {"prompts", "What a client trains in front of the patches. Defaults follow from the method."},
       {"head", "What a client trains behind the backbone."},
       {"merge", "What a client does with what it received. Defaults follow from the method."},
+      {"privacy", "What noise protects, from whoever sees what a client sends."},
       {"evaluate",
        "How clients are scored on the test pictures of all domains, with and without the class mask."},
       {"diagnostics", "Checks of the method itself while it runs."},

@@ -12,7 +12,9 @@ namespace {
 
 // Without what changes no result, and without where things lie.
 RunConfig deciding_settings(RunConfig config, Precision precision) {
-  config.run = {.name = "", .seed = config.run.seed, .rounds = 0, .threads = 0, .checkpoint_every = 0};
+  // A target ε is one of all rounds, and picks the noise of the first.
+  const std::size_t rounds = config.privacy.target_epsilon > 0 ? config.run.rounds : 0;
+  config.run = {.name = "", .seed = config.run.seed, .rounds = rounds, .threads = 0, .checkpoint_every = 0};
   config.backbone.path.clear();
   config.backbone.precision = precision;
   config.data.root.clear();

@@ -214,6 +214,13 @@ std::vector<ConfigKey> evaluate_keys() {
            "scored. Never fewer than 60 pictures of each domain, and no limit where the settings do not say "
            "how "
            "many there are to train on. The paper's settings stay below the limit."},
+      {.section = "evaluate",
+       .name = "membership",
+       .field = count(DFROST_AT(evaluate.membership)),
+       .comment = "membership inference: pictures of each scored client to be told from held-out ones; 0: none",
+       .explanation =
+           "By their loss under what the client last sent, alone and less what other clients' models make of "
+           "them (docs/explanation/privacy.md). Costs up to ten forward passes for each such picture."},
   };
 }
 
@@ -240,8 +247,14 @@ std::vector<ConfigKey> diagnostics_keys() {
 
 std::vector<ConfigKey> merge_section_keys() {
   std::vector<ConfigKey> all;
-  for (const auto& keys : {ot_keys(), mass_keys(), pool_keys(), evaluate_keys(), diagnostics_keys()})
+  for (const auto& keys : {ot_keys(), mass_keys(), pool_keys()})
     all.insert(all.end(), keys.begin(), keys.end());
+  return all;
+}
+
+std::vector<ConfigKey> observer_keys() {
+  auto all = evaluate_keys();
+  for (const auto& key : diagnostics_keys()) all.push_back(key);
   return all;
 }
 

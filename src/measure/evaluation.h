@@ -19,6 +19,8 @@ struct ScoringOptions {
   // Of a run's work, at most, above 60 pictures of each domain: where all that is asked for would take more,
   // fewer test pictures are looked at. 1: no limit.
   double share = 0.2;
+  // Pictures of each scored client that an attacker must tell from as many held out; 0: nobody attacks.
+  std::size_t membership = 0;
 };
 
 // Below so many test pictures of each domain an accuracy says too little to be cut further.

@@ -20,6 +20,7 @@
 #include "peer/reporter.h"
 #include "peer/roster.h"
 #include "peer/site_node.h"
+#include "privacy/noise_source.h"
 #include "records/record_file.h"
 #include "run/federation_parts.h"
 #include "run/mailbox_rules.h"
@@ -152,7 +153,7 @@ PeerRun::Impl::Impl(const PeerParts& given, PeerOptions how, PeerObserver& watch
       observer(watcher),
       log(given.folder / "run.log"),
       notes(log, watcher),
-      method(make_method(given.config)),
+      method(make_method(given.config, NoiseOrigin::system)),
       roster(given.federation, method.network, given.config.run.seed),
       run_id(dfrost::run_id(given.config, given.backbone.precision())),
       node(given.config, method, given.backbone, given.preprocessing, given.pictures, given.self,
@@ -190,6 +191,7 @@ void PeerRun::Impl::resume() {
     has_state = true;
     notes.on_note(fmt::format("resumed after round {}", done));
   }
+  if (last_spoken_round(parts.folder / "letters") == done + 1) node.charge_repeated_round();
   const auto arrivals = parts.folder / kArrivalsFile;
   tell_damage(arrivals, keep_rounds_until(arrivals, done), notes);
   files.emplace(config, RunFiles::Options{parts.folder, parts.federation.members.size(), true}, totals,

@@ -312,6 +312,12 @@ Replay replay_sites(const std::vector<fs::path>& folders, RunNotes& notes) {
       throw Error(ErrorCode::invalid_argument, "these are sites of different federations")
           .at(folder.string());
   }
+  if (residents.front().site.config().privacy.kind != PrivacyKind::none)
+    throw Error(ErrorCode::failed_precondition,
+                "these sites drew their noise from their systems' generators and kept nothing of it: nobody "
+                "can compute their rounds once more",
+                "only sites without [privacy] can be replayed")
+        .at("privacy.kind");
   std::ranges::sort(residents, {}, [](const Resident& one) { return one.site.number(); });
   require_all_senders(residents);
   Replay replay = Replayer(std::move(residents), notes).run();

@@ -8,6 +8,7 @@
 #include "merge/merge_kinds.h"
 #include "run/federation_parts.h"
 #include "run/phase.h"
+#include "run/private_round.h"
 #include "run/round_tally.h"
 #include "run/saved_nodes.h"
 
@@ -63,6 +64,8 @@ SiteNode::Outcome SiteNode::run_round(const RoundPlan& plan, const RunId& run, E
   record.sent_messages = after.sent_messages - before.sent_messages;
   if (config_.diagnostics.theory && traits_of(config_.merge.kind).has_theorem)
     record.theory = tally_theory(round.nodes);
+  if (config_.privacy.kind != PrivacyKind::none)
+    record.privacy = tally_privacy(std::span(&node_, 1), config_.privacy.delta);
   return outcome;
 }
 
@@ -101,6 +104,12 @@ std::optional<ClientId> SiteNode::adopt(const RoundPlan& plan, const RunId& run,
   if (inbox.messages.empty()) return std::nullopt;
   take_over(inbox.messages.front(), node_);
   return inbox.messages.front().sender();
+}
+
+void SiteNode::charge_repeated_round() {
+  if (config_.privacy.kind == PrivacyKind::none) return;
+  const PrivateRounds privacy{config_.privacy, NoiseOrigin::system, config_.run.rounds};
+  charge(steps_of_round(privacy, config_.train, train_.size(), node_), node_);
 }
 
 Participants SiteNode::participants() const {

@@ -68,6 +68,9 @@ class SiteNode {
   // where none does. A number of prompts of its own stays.
   std::optional<ClientId> adopt(const RoundPlan& plan, const RunId& run, Exchange& exchange);
 
+  // A round whose letters had begun to leave is done again with other noise: it is told twice.
+  void charge_repeated_round();
+
   const Node& node() const { return node_; }
   Participants participants() const;
   std::size_t threads() const { return threads_.size(); }

@@ -48,6 +48,22 @@ struct ClassMassRecord {
   std::vector<double> total;  // of each class, over all clients
 };
 
+// What clients have told of their pictures since the first round (privacy.kind): (ε, δ) of each.
+struct PrivacyRecord {
+  double epsilon = 0;  // the largest of the clients'
+  double mean_epsilon = 0;
+  double delta = 0;
+  std::vector<double> clients;  // ε of each, in their order; 0 where one has told nothing
+};
+
+// How well an attacker tells pictures that clients trained on from held-out ones, mean over the scored
+// clients (evaluate.membership): 0.5 is guessing.
+struct MembershipRecord {
+  double auc = 0.5;
+  double accuracy = 0.5;
+  double shadow_auc = 0.5;  // with other clients' models to compare with
+};
+
 struct RoundRecord {
   std::size_t round = 0;  // from 1
   // Mean over the clients that trained and did not diverge, of their last epoch; NaN where none did.
@@ -76,6 +92,8 @@ struct RoundRecord {
   std::size_t missing_messages = 0;
   std::optional<TheoryRecord> theory;
   std::optional<ClassMassRecord> class_mass;
+  std::optional<PrivacyRecord> privacy;
+  std::optional<MembershipRecord> membership;  // in rounds that evaluate
   std::vector<MergeView> merge_views;  // of chosen clients, in rounds that evaluate; lines of merges.jsonl
   StageSeconds seconds;
 };
@@ -106,6 +124,18 @@ template <auto field>
 std::optional<double> theory(const RoundRecord& record) {
   if (!record.theory) return std::nullopt;
   return static_cast<double>((*record.theory).*field);
+}
+
+template <auto field>
+std::optional<double> privacy(const RoundRecord& record) {
+  if (!record.privacy) return std::nullopt;
+  return (*record.privacy).*field;
+}
+
+template <auto field>
+std::optional<double> membership(const RoundRecord& record) {
+  if (!record.membership) return std::nullopt;
+  return (*record.membership).*field;
 }
 
 inline std::optional<double> mass_spread(const RoundRecord& record) {
@@ -313,6 +343,39 @@ inline constexpr Figure kFigures[] = {
         .in_events("merge/class_mass_spread")
         .in_summary(Summary::last)
         .drawn(Chart::zero_to_one),
+    figure("privacy.epsilon", "Privacy spent, ε of the worst client", "ε", Form::significant, Better::lower,
+           figure_of::privacy<&PrivacyRecord::epsilon>,
+           "What clients have told since the first round, with privacy.kind: (ε, δ) of the client that has "
+           "told most, of one picture or of all that it has.")
+        .in_events("privacy/epsilon")
+        .in_summary(Summary::last)
+        .drawn(Chart::from_zero),
+    figure("privacy.mean_epsilon", "Privacy spent, mean ε", "ε", Form::significant, Better::lower,
+           figure_of::privacy<&PrivacyRecord::mean_epsilon>, "The same, mean over clients.")
+        .in_events("privacy/mean_epsilon")
+        .in_summary(Summary::last),
+    figure("privacy.delta", "Privacy spent, δ", "", Form::significant, Better::neither,
+           figure_of::privacy<&PrivacyRecord::delta>, "privacy.delta, which goes with every ε.")
+        .in_summary(Summary::last),
+    figure("membership.auc", "Membership inference by loss, AUC", "share", Form::share, Better::lower,
+           figure_of::membership<&MembershipRecord::auc>,
+           "How often a picture that a client trained on has less loss than a held-out one of its class, under "
+           "what the client last sent; with evaluate.membership, mean over the scored clients. 50 %: the "
+           "attacker guesses.")
+        .in_events("membership/auc")
+        .in_summary(Summary::last)
+        .drawn(Chart::zero_to_one),
+    figure("membership.accuracy", "Membership inference by loss, accuracy", "share", Form::share,
+           Better::lower, figure_of::membership<&MembershipRecord::accuracy>,
+           "Right answers of an attacker who takes for members what has no more than members' mean loss, half "
+           "of the pictures being members.")
+        .in_summary(Summary::last),
+    figure("membership.shadow_auc", "Membership inference with shadow models, AUC", "share", Form::share,
+           Better::lower, figure_of::membership<&MembershipRecord::shadow_auc>,
+           "The same as the first, with the loss under other clients' models, which were not trained on the "
+           "picture, taken off.")
+        .in_events("membership/shadow_auc")
+        .in_summary(Summary::last),
 };
 
 // A figure for people, in a format such as "{:.4f}"; "-" where there is none (NaN).

@@ -70,6 +70,7 @@ void add_lists_after(std::string_view figure, const RoundRecord& r, Json& json) 
   }
   if (figure == "class_mass.spread" && r.class_mass)
     json["class_mass"]["total"] = rounded(r.class_mass->total);
+  if (figure == "privacy.delta" && r.privacy) json["privacy"]["clients"] = rounded(r.privacy->clients);
   if (!r.evaluation) return;
   if (figure == "evaluation.loss") json["evaluation"]["domains"] = to_json(r.evaluation->domains);
   if (figure == "evaluation.network_loss")

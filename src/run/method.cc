@@ -40,17 +40,18 @@ void add_d2(const RunConfig& config, Method& method) {
         "keeps it");
 }
 
-void add_update(const RunConfig& config, Method& method) {
+void add_update(const RunConfig& config, const PrivateRounds& privacy, Method& method) {
   const auto train = with_memory(config);
   if (config.pool_grows())
     method.phases.push_back(std::make_unique<PoolPhase>(train, config.merge, config.run.seed));
   else
-    method.phases.push_back(std::make_unique<UpdatePhase>(train, config.merge, config.run.seed));
+    method.phases.push_back(std::make_unique<UpdatePhase>(train, config.merge, config.run.seed, privacy));
 }
 
-void add_server(const RunConfig& config, Method& method) {
+void add_server(const RunConfig& config, const PrivateRounds& privacy, Method& method) {
   method.phases.push_back(std::make_unique<HandOutPhase>(config.merge));
-  method.phases.push_back(std::make_unique<CollectPhase>(with_memory(config), config.merge, config.run.seed));
+  method.phases.push_back(
+      std::make_unique<CollectPhase>(with_memory(config), config.merge, config.run.seed, privacy));
 }
 
 // A pool that grows stays below its limit, rounded up to a multiple of what it begins with.
@@ -72,19 +73,20 @@ Gathering gathering_of(Cooperation cooperation) {
 
 }  // namespace
 
-Method make_method(const RunConfig& config) {
+Method make_method(const RunConfig& config, NoiseOrigin origin) {
   Method method;
+  const PrivateRounds privacy{config.privacy, origin, config.run.rounds};
   method.network = {.gathering = gathering_of(config.method.cooperation),
                     .topology = config.network.topology,
                     .faults = config.network.faults};
   method.prompt_growth = prompt_growth(config);
   if (config.method.cooperation == Cooperation::server) {
-    add_server(config, method);
+    add_server(config, privacy, method);
     return method;
   }
   method.preparation = moments_phases(config.train.frame, config.train.batch, config.run.seed);
   switch (config.method.round) {
-    case RoundKind::update: add_update(config, method); break;
+    case RoundKind::update: add_update(config, privacy, method); break;
     case RoundKind::dgd: method.phases.push_back(gradient_phase<DgdPhase>(config)); break;
     case RoundKind::d2: add_d2(config, method); break;
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "config/config.h"
+#include "privacy/noise_source.h"
 #include "run/phase.h"
 #include "run/round_plan.h"
 
@@ -22,6 +23,7 @@ struct Method {
   std::vector<std::string> notes = {};  // for people: what the settings mean for it
 };
 
-Method make_method(const RunConfig& config);
+// `origin`: of the noise that [privacy] asks for. Where it is the system, no two of them do the same.
+Method make_method(const RunConfig& config, NoiseOrigin origin = NoiseOrigin::seed);
 
 }  // namespace dfrost

@@ -1,11 +1,13 @@
 #include "run/round_tally.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "base/stopwatch.h"
 #include "measure/mixing_factor.h"
 #include "run/class_mass.h"
+#include "run/private_round.h"
 
 namespace dfrost {
 namespace {
@@ -104,6 +106,25 @@ TheoryRecord tally_theory(std::span<const NodeReport> reports) {
     theory.largest_ratio = std::max(theory.largest_ratio, theorem.smallest_delta / theorem.bound);
   }
   return theory;
+}
+
+PrivacyRecord tally_privacy(std::span<const Node> clients, double delta) {
+  PrivacyRecord record;
+  record.delta = delta;
+  std::map<std::vector<float>, double> known;  // most accounts are alike
+  for (const auto& client : clients) {
+    const auto account = client.memory.find(kAccount);
+    double epsilon = 0;
+    if (account != client.memory.end()) {
+      const auto [place, is_new] = known.try_emplace(account->second.values, 0.0);
+      if (is_new) place->second = spent_epsilon(client, delta).value_or(0);
+      epsilon = place->second;
+    }
+    record.clients.push_back(epsilon);
+    record.epsilon = std::max(record.epsilon, epsilon);
+    record.mean_epsilon += epsilon / static_cast<double>(clients.size());
+  }
+  return record;
 }
 
 ClassMassRecord tally_class_mass(std::span<const Node> clients) {

@@ -30,6 +30,9 @@ void tally_exchange(std::span<NodeReport> reports, double wall_seconds, RoundRec
 
 TheoryRecord tally_theory(std::span<const NodeReport> reports);
 
+// ε of every client's account.
+PrivacyRecord tally_privacy(std::span<const Node> clients, double delta);
+
 // How the mass of each class lies over the clients; classes that nobody has are left out of the spread.
 ClassMassRecord tally_class_mass(std::span<const Node> clients);
 

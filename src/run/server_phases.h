@@ -37,8 +37,9 @@ class HandOutPhase final : public Phase {
 // Clients train; clients to server.
 class CollectPhase final : public Phase {
  public:
-  CollectPhase(const TrainOptions& train, const MergeSection& merge, Seed seed)
-      : update_(train, merge, seed), merge_(merge), seed_(seed) {}
+  CollectPhase(const TrainOptions& train, const MergeSection& merge, Seed seed,
+               const PrivateRounds& privacy = {})
+      : update_(train, merge, seed, privacy), merge_(merge), seed_(seed) {}
 
   bool speaks(NodeRole role) const override { return role == NodeRole::client; }
   void work(Node& node, const RoundPlan& plan, Workplace place, NodeReport& report) const override;

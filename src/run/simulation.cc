@@ -12,6 +12,7 @@
 #include "run/class_mass.h"
 #include "run/federation_parts.h"
 #include "run/mailbox_rules.h"
+#include "run/membership_attack.h"
 #include "run/pool_keys.h"
 #include "run/progress_counter.h"
 #include "run/round_tally.h"
@@ -109,12 +110,18 @@ RoundRecord Simulation::run_round(const RoundProgressCallback& progress) {
   auto outcome = dfrost::run_round(method_, plan, run_id_, {nodes_, equipment_, threads_, workspaces_},
                                    no_patience, progress);
   record_exchange(outcome, before, record);
+  if (config_.privacy.kind != PrivacyKind::none)
+    record.privacy = tally_privacy(clients(), config_.privacy.delta);
   const Stopwatch measuring;
   measure(record);
   record.seconds.measure += measuring.seconds();
   if (is_evaluated(config_, round_)) {
     const Stopwatch evaluating;
     record.evaluation = evaluate_all(progress);
+    if (config_.evaluate.membership > 0)
+      record.membership = attack_members(
+          {config_.evaluate, config_.train.mask, config_.run.seed, clients(), samples_, test_samples_},
+          record.evaluation->clients, threads_, workspaces_);
     record.seconds.evaluate = evaluating.seconds();
   }
   return record;

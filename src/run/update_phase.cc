@@ -9,23 +9,48 @@ namespace dfrost {
 void UpdatePhase::work(Node& node, const RoundPlan& plan, Workplace place, NodeReport& report) const {
   note_prompts_before(node);
   if (merge_.head == HeadMerge::class_mass) refresh_mass(node, place.samples, merge_.mass, seed_);
-  if (place.samples == nullptr || place.samples->size() == 0) return;
+  const std::size_t pictures = place.samples == nullptr ? 0 : place.samples->size();
+  // Noise on what is sent must not tell who had nothing to train on.
+  const bool protects_all = privacy_.options.kind == PrivacyKind::client;
+  if (pictures == 0 && !protects_all) return;
   const auto before = node.state.values;
   const auto optimizer_before = node.state.optimizer;  // empty where it starts fresh
-  const auto summary = train(node, plan, place);
+  LocalUpdateSummary summary;
+  if (privacy_.options.kind == PrivacyKind::none)
+    summary = train(node, train_, plan, place);
+  else
+    summary = train_privately(node, pictures, plan, place);
   // What is not a number would spread to every neighbour, and what is too large for one be refused by all.
   const bool diverged = !summary.finite || !may_be_sent(node.state.values);
   if (diverged) {
-    return_to_last_good(node, before);
+    // An update that was protected is no update where it was not finite, and to be sent like any other.
+    if (!protects_all || !may_be_sent(node.state.values)) return_to_last_good(node, before);
     node.state.optimizer = optimizer_before;
   }
   report.train = {summary.epoch_loss.empty() ? 0 : summary.epoch_loss.back(), summary.images, diverged};
 }
 
-LocalUpdateSummary UpdatePhase::train(Node& node, const RoundPlan& plan, Workplace place) const {
+LocalUpdateSummary UpdatePhase::train(Node& node, const TrainOptions& options, const RoundPlan& plan,
+                                      Workplace place) const {
   const FramedHead framed(node, place.workspace);
-  return local_update(node.adapter, node.state, *place.samples, train_, {seed_, node.id, plan.round},
+  return local_update(node.adapter, node.state, *place.samples, options, {seed_, node.id, plan.round},
                       place.workspace);
+}
+
+LocalUpdateSummary UpdatePhase::train_privately(Node& node, std::size_t pictures, const RoundPlan& plan,
+                                                Workplace place) const {
+  const auto steps = steps_of_round(privacy_, train_, pictures, node);
+  charge(steps, node);
+  TrainOptions options = train_;
+  if (privacy_.options.kind == PrivacyKind::examples) {
+    options.pictures = {privacy_.options.clip, steps.noise, privacy_.origin};
+    return train(node, options, plan, place);
+  }
+  const auto before = node.state.values;
+  LocalUpdateSummary summary;
+  if (pictures > 0) summary = train(node, options, plan, place);
+  protect_update(privacy_, steps.noise, {seed_, node.id, plan.round}, before, node.state.values);
+  return summary;
 }
 
 std::vector<Letter> UpdatePhase::letters(const Node& node, const RoundPlan& plan) const {

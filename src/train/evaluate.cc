@@ -17,27 +17,48 @@ Score Evaluation::total() const {
   return sum;
 }
 
-Evaluation evaluate(const AdapterOptions& adapter, const ClientState& state, const SampleSource& source,
-                    std::span<const std::size_t> samples, const EvaluateOptions& options,
-                    Workspace& workspace, ThreadPool* threads) {
+namespace {
+
+// Calls back with each sample and its outcome, batch by batch.
+template <typename Use>
+void score_samples(const AdapterOptions& adapter, const ClientState& state, const SampleSource& source,
+                   std::span<const std::size_t> samples, const EvaluateOptions& options, Workspace& workspace,
+                   ThreadPool* threads, const Use& use) {
   if (options.batch == 0)
     throw Error(ErrorCode::invalid_argument, "a batch needs at least one image").at("evaluate.batch");
   require_fit(state, adapter, workspace.backbone.geometry());
-  Evaluation result{std::vector<Score>(source.domains().size())};
   for (std::size_t first = 0; first < samples.size(); first += options.batch) {
     const auto part = samples.subspan(first, std::min(options.batch, samples.size() - first));
     load_batch(adapter, source, part, workspace);
     score_batch(adapter, state, options.mask, workspace, threads);
-    for (std::size_t i = 0; i < part.size(); ++i) {
-      auto& score = result.domains[source.domain(part[i])];
-      const auto& outcome = workspace.outcomes[i];
-      ++score.samples;
-      score.correct_masked += outcome.correct_masked;
-      score.correct_unmasked += outcome.correct_unmasked;
-      score.loss_sum += outcome.loss;
-    }
+    for (std::size_t i = 0; i < part.size(); ++i) use(part[i], workspace.outcomes[i]);
   }
+}
+
+}  // namespace
+
+Evaluation evaluate(const AdapterOptions& adapter, const ClientState& state, const SampleSource& source,
+                    std::span<const std::size_t> samples, const EvaluateOptions& options,
+                    Workspace& workspace, ThreadPool* threads) {
+  Evaluation result{std::vector<Score>(source.domains().size())};
+  score_samples(adapter, state, source, samples, options, workspace, threads,
+                [&](std::size_t sample, const Outcome& outcome) {
+                  auto& score = result.domains[source.domain(sample)];
+                  ++score.samples;
+                  score.correct_masked += outcome.correct_masked;
+                  score.correct_unmasked += outcome.correct_unmasked;
+                  score.loss_sum += outcome.loss;
+                });
   return result;
+}
+
+std::vector<double> sample_losses(const AdapterOptions& adapter, const ClientState& state,
+                                  const SampleSource& source, std::span<const std::size_t> samples,
+                                  const EvaluateOptions& options, Workspace& workspace) {
+  std::vector<double> losses;
+  score_samples(adapter, state, source, samples, options, workspace, nullptr,
+                [&](std::size_t, const Outcome& outcome) { losses.push_back(outcome.loss); });
+  return losses;
 }
 
 }  // namespace dfrost

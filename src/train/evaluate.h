@@ -44,4 +44,9 @@ Evaluation evaluate(const AdapterOptions& adapter, const ClientState& state, con
                     std::span<const std::size_t> samples, const EvaluateOptions& options,
                     Workspace& workspace, ThreadPool* threads = nullptr);
 
+// The loss of each sample, in their order.
+std::vector<double> sample_losses(const AdapterOptions& adapter, const ClientState& state,
+                                  const SampleSource& source, std::span<const std::size_t> samples,
+                                  const EvaluateOptions& options, Workspace& workspace);
+
 }  // namespace dfrost

@@ -27,6 +27,22 @@ MatrixView<const float> first_input(const HeadOptions& head, const Backbone& bac
   return cls_rows(features, backbone.geometry().special_tokens);
 }
 
+MatrixView<const float> input_of(const HeadOptions& head, const Backbone& backbone,
+                                 MatrixView<const float> features, const HeadPass& pass, std::size_t layer) {
+  return layer == 0 ? first_input(head, backbone, features, pass) : pass.hidden[layer - 1].view();
+}
+
+// The gradient of what the layer gives.
+MatrixView<const float> d_output(const HeadPass& pass, std::size_t layer) {
+  return layer == pass.hidden.size() ? pass.d_logits.view() : pass.d_hidden[layer].view();
+}
+
+double squared_norm(std::span<const float> x) {
+  double sum = 0;
+  for (const float value : x) sum += static_cast<double>(value) * static_cast<double>(value);
+  return sum;
+}
+
 // y = x·Wᵀ + b.
 void apply_linear(MatrixView<const float> x, MatrixView<const float> weight, std::span<const float> bias,
                   MatrixView<float> y) {
@@ -119,24 +135,24 @@ void head_forward(const HeadOptions& head, const Backbone& backbone, const Clien
 void head_backward(const HeadOptions& head, const Backbone& backbone, const ClientState& state,
                    MatrixView<const float> features, MatrixView<const float> dropout, HeadPass& pass,
                    std::span<float> gradient, MatrixView<float> d_features) {
+  head_backward_features(head, backbone, state, dropout, pass, d_features);
+  head_gradient(head, backbone, state.layout, features, pass, gradient);
+}
+
+void head_backward_features(const HeadOptions& head, const Backbone& backbone, const ClientState& state,
+                            MatrixView<const float> dropout, HeadPass& pass, MatrixView<float> d_features) {
   const auto& geometry = backbone.geometry();
   const auto layers = head_layers(head, geometry);
   pass.d_hidden.resize(layers.size() - 1);
-  MatrixView<const float> dy = pass.d_logits;
-  for (std::size_t i = layers.size(); i-- > 0;) {
-    const MatrixView<const float> x =
-        i == 0 ? first_input(head, backbone, features, pass) : pass.hidden[i - 1].view();
-    const auto weight = state.part(head_weight_name(i));
-    small_product(Transpose::yes, Transpose::no, dy, x, part_of(state.layout, gradient, head_weight_name(i)));
-    sum_rows(dy, part_of(state.layout, gradient, head_bias_name(i)).row(0));
-    if (i == 0) break;
+  for (std::size_t i = layers.size() - 1; i > 0; --i) {
+    const auto dy = d_output(pass, i);
     auto& dx = pass.d_hidden[i - 1];
     dx.resize(dy.rows(), layers[i].inputs);
-    small_product(Transpose::no, Transpose::no, dy, weight, dx);
+    small_product(Transpose::no, Transpose::no, dy, state.part(head_weight_name(i)), dx);
     if (!dropout.empty()) multiply_rows(dropout, dx);
     if (head.kind == HeadKind::mlp) relu_backward(pass.hidden[i - 1], dx);
-    dy = dx;
   }
+  const auto dy = d_output(pass, 0);
   const auto first_weight = state.part(head_weight_name(0));
   // To what the first layer has read, and through a frame to the inputs as they are.
   const auto to_inputs = [&](MatrixView<float> d_inputs) {
@@ -152,6 +168,41 @@ void head_backward(const HeadOptions& head, const Backbone& backbone, const Clie
   }
   for (std::size_t r = 0; r < d_features.rows(); ++r) std::ranges::fill(d_features.row(r), 0.0f);
   to_inputs(cls_rows(d_features, geometry.special_tokens));
+}
+
+void head_gradient(const HeadOptions& head, const Backbone& backbone, const StateLayout& layout,
+                   MatrixView<const float> features, const HeadPass& pass, std::span<float> gradient) {
+  for (std::size_t i = 0; i < pass.hidden.size() + 1; ++i) {
+    small_product(Transpose::yes, Transpose::no, d_output(pass, i),
+                  input_of(head, backbone, features, pass, i), part_of(layout, gradient, head_weight_name(i)));
+    sum_rows(d_output(pass, i), part_of(layout, gradient, head_bias_name(i)).row(0));
+  }
+}
+
+void add_head_gradient_squares(const HeadOptions& head, const Backbone& backbone,
+                               MatrixView<const float> features, const HeadPass& pass,
+                               std::span<double> squares) {
+  for (std::size_t i = 0; i < pass.hidden.size() + 1; ++i) {
+    const auto dy = d_output(pass, i);
+    const auto x = input_of(head, backbone, features, pass, i);
+    // The bias is a weight of an input that is always 1.
+    for (std::size_t r = 0; r < squares.size(); ++r)
+      squares[r] += squared_norm(dy.row(r)) * (squared_norm(x.row(r)) + 1);
+  }
+}
+
+void weigh_images(std::span<const float> weights, HeadPass& pass) {
+  const auto weigh = [&](Matrix<float>& d, bool inputs) {
+    for (std::size_t r = 0; r < std::min(d.rows(), weights.size()); ++r) {
+      if (weights[r] == 0) std::ranges::fill(d.row(r), 0.0f);  // whatever it is: nothing times it is not nothing
+      if (inputs) continue;
+      for (float& value : d.row(r)) value *= weights[r];
+    }
+  };
+  weigh(pass.d_logits, false);
+  for (auto& d : pass.d_hidden) weigh(d, false);
+  for (auto& x : pass.hidden) weigh(x, true);
+  for (auto* x : {&pass.frozen_logits, &pass.framed}) weigh(*x, true);
 }
 
 }  // namespace dfrost

@@ -55,9 +55,25 @@ MatrixView<const float> head_inputs(const HeadOptions& head, const Backbone& bac
 void head_forward(const HeadOptions& head, const Backbone& backbone, const ClientState& state,
                   MatrixView<const float> features, MatrixView<const float> dropout, HeadPass& pass);
 
-// From pass.d_logits to the head's parts of `gradient` (overwritten) and to d_features, shaped as features.
+// From pass.d_logits to the head's parts of `gradient` (overwritten) and to d_features, shaped as features:
+// the two below, one after the other.
 void head_backward(const HeadOptions& head, const Backbone& backbone, const ClientState& state,
                    MatrixView<const float> features, MatrixView<const float> dropout, HeadPass& pass,
                    std::span<float> gradient, MatrixView<float> d_features);
+
+// Back through the head, which leaves the gradient of what every layer gives in the pass.
+void head_backward_features(const HeadOptions& head, const Backbone& backbone, const ClientState& state,
+                            MatrixView<const float> dropout, HeadPass& pass, MatrixView<float> d_features);
+// From there to the head's parts of `gradient` (overwritten).
+void head_gradient(const HeadOptions& head, const Backbone& backbone, const StateLayout& layout,
+                   MatrixView<const float> features, const HeadPass& pass, std::span<float> gradient);
+
+// Between those two: adds to `squares` the squared norm of each image's own gradient of all of the head. A
+// linear map's gradient by one image is a product of two vectors, so nothing of its size is computed.
+void add_head_gradient_squares(const HeadOptions& head, const Backbone& backbone,
+                               MatrixView<const float> features, const HeadPass& pass,
+                               std::span<double> squares);
+// Between those two: makes head_gradient() weigh each image so.
+void weigh_images(std::span<const float> weights, HeadPass& pass);
 
 }  // namespace dfrost

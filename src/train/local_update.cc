@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "base/finite.h"
 #include "dfrost/error.h"
@@ -14,12 +15,14 @@ namespace {
 class Stepper {
  public:
   Stepper(const AdapterOptions& adapter, ClientState& state, const SampleSource& source,
-          const TrainOptions& options, OptimizerState& optimizer, Workspace& workspace)
+          const TrainOptions& options, OptimizerState& optimizer, PrivateBatches* secret,
+          Workspace& workspace)
       : adapter_(adapter),
         state_(state),
         source_(source),
         options_(options),
         optimizer_(optimizer),
+        secret_(secret),
         w_(workspace),
         prompts_{.head = head_offset(state.layout), .rate = options.prompt_rate} {
     if (options.prompt_pull > 0)
@@ -39,6 +42,7 @@ class Stepper {
   }
 
   void load(std::span<const std::size_t> samples) {
+    if (samples.empty()) return w_.targets.clear();
     if (!prompts_.rests || !keeps_features_) {
       load_batch(adapter_, source_, samples, w_);
       if (prompts_.rests) compute_features(adapter_, state_, w_);
@@ -67,10 +71,27 @@ class Stepper {
 
  private:
   double differentiate() {
-    if (prompts_.rests) return differentiate_head(adapter_, state_, options_.mask, w_);
-    const double loss = differentiate_batch(adapter_, state_, options_.mask, w_);
+    if (secret_ == nullptr && prompts_.rests)
+      return differentiate_head(adapter_, state_, options_.mask, w_);
+    const double loss = secret_ != nullptr ? differentiate_privately()
+                                           : differentiate_batch(adapter_, state_, options_.mask, w_);
+    if (prompts_.rests) return loss;
     const auto pull = static_cast<float>(options_.prompt_pull);
     for (std::size_t i = 0; i < start_.size(); ++i) w_.gradient[i] += pull * (state_.values[i] - start_[i]);
+    return loss;
+  }
+
+  // A batch of no pictures has the gradient of one, noise: who sees the step cannot tell.
+  double differentiate_privately() {
+    const double clip = secret_->options().clip;
+    double loss = 0;
+    if (w_.targets.empty())
+      w_.gradient.assign(state_.values.size(), 0.0f);
+    else if (prompts_.rests)
+      loss = differentiate_head_clipped(adapter_, state_, options_.mask, clip, w_);
+    else
+      loss = differentiate_clipped(adapter_, state_, options_.mask, clip, w_);
+    secret_->add_noise(w_.gradient);
     return loss;
   }
 
@@ -93,6 +114,7 @@ class Stepper {
   const SampleSource& source_;
   const TrainOptions& options_;
   OptimizerState& optimizer_;
+  PrivateBatches* secret_;  // null: nothing is protected
   Workspace& w_;
   PromptStep prompts_;
   std::vector<float> start_;  // what prompts are pulled to
@@ -122,6 +144,10 @@ void TrainOptions::validate() const {
     throw Error(ErrorCode::invalid_argument, "a rate is not negative").at("train.prompt_rate");
   if (!(prompt_pull >= 0) || !std::isfinite(prompt_pull))
     throw Error(ErrorCode::invalid_argument, "a pull is not negative").at("train.prompt_pull");
+  if (pictures.active() && optimizer.sam_radius > 0)
+    throw Error(ErrorCode::invalid_argument,
+                "SAM's ascent follows a gradient that nothing protects, and its step would tell of it")
+        .at("train.sam_radius");
 }
 
 LocalUpdateSummary local_update(const AdapterOptions& adapter, ClientState& state, const SampleSource& source,
@@ -129,7 +155,9 @@ LocalUpdateSummary local_update(const AdapterOptions& adapter, ClientState& stat
   options.validate();
   require_fit(state, adapter, workspace.backbone.geometry());
   OptimizerState& optimizer = begin_optimizer(options, state, workspace);
-  Stepper stepper(adapter, state, source, options, optimizer, workspace);
+  std::optional<PrivateBatches> secret;
+  if (options.pictures.active()) secret.emplace(options.pictures, options.batch, source.size(), key);
+  Stepper stepper(adapter, state, source, options, optimizer, secret ? &*secret : nullptr, workspace);
   RandomStream stream = data_order(key);
   LocalUpdateSummary summary;
   const auto may_go_on = [&] { return options.max_steps == 0 || summary.steps < options.max_steps; };
@@ -139,9 +167,12 @@ LocalUpdateSummary local_update(const AdapterOptions& adapter, ClientState& stat
     const std::size_t seen_before = summary.images;
     double loss = 0;
     for (std::size_t first = 0; first < order.size() && may_go_on(); first += options.batch) {
-      const auto samples = std::span(order).subspan(first, std::min(options.batch, order.size() - first));
+      const auto drawn = secret ? secret->draw() : std::vector<std::size_t>();
+      const auto samples =
+          secret ? std::span(drawn)
+                 : std::span(order).subspan(first, std::min(options.batch, order.size() - first));
       stepper.load(samples);
-      draw_batch_dropout(adapter.head, key, summary.steps, workspace);
+      draw_batch_dropout(adapter.head, secret ? secret->key() : key, summary.steps, workspace);
       loss += stepper.take() * static_cast<double>(samples.size());
       ++summary.steps;
       summary.images += samples.size();

@@ -1,5 +1,6 @@
 // LocalUpdate: what one client does between two merges. Epochs of shuffled mini-batches, the last of which
-// may be smaller, or only the first few of them; the optimizer starts fresh, or goes on. In the epochs in
+// may be smaller, or only the first few of them; the optimizer starts fresh, or goes on. Where pictures are
+// protected, batches are drawn otherwise, and gradients noised (train/private_batches.h). In the epochs in
 // which prompts rest, the head learns from features that one forward pass gave for all of them. Runs on the
 // calling thread alone, since clients run side by side, and everything random in it comes from the key: same
 // key, state and data, same bytes.
@@ -11,6 +12,7 @@
 #include "train/head_frame.h"
 #include "train/loss.h"
 #include "train/optimizer.h"
+#include "train/private_batches.h"
 #include "train/random_key.h"
 #include "train/sample_source.h"
 #include "train/training_step.h"
@@ -29,6 +31,7 @@ struct TrainOptions {
   double prompt_rate = 1;                  // times the learning rate
   double prompt_pull = 0;  // times half their squared way since the round began, added to the loss
   HeadFrameOptions frame = {};
+  PictureNoise pictures = {};  // with it, as many steps as without, on batches of `batch` pictures on average
   // Memory for features while prompts rest; where they take more, they are computed at every step. Changes no
   // result.
   std::size_t rest_bytes = std::size_t{256} << 20;

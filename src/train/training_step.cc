@@ -1,9 +1,20 @@
 #include "train/training_step.h"
 
 #include <algorithm>
+#include <cmath>
+
+#include "kernels/vector_ops.h"
 
 namespace dfrost {
 namespace {
+
+// The prompts that all images share, once for each.
+void give_each_its_own(MatrixView<const float> shared, std::size_t images, Matrix<float>& own) {
+  own.resize(images * shared.rows(), shared.cols());
+  for (std::size_t i = 0; i < images; ++i)
+    std::copy_n(shared.data(), shared.rows() * shared.cols(),
+                own.data() + i * shared.rows() * shared.cols());
+}
 
 void run_backbone(const AdapterOptions& adapter, const ClientState& state, Backbone::Tape* tape, Workspace& w,
                   ThreadPool* threads) {
@@ -40,12 +51,44 @@ double forward(const AdapterOptions& adapter, const ClientState& state, ClassMas
   return loss + (adapter.prompts.selects() ? similarity_term(adapter.prompts, w.pool) : 0.0);
 }
 
+MatrixView<const float> dropout_of(const AdapterOptions& adapter, const Workspace& w) {
+  return drops_out(adapter.head) ? w.dropout.view() : MatrixView<const float>();
+}
+
 void backward_head(const AdapterOptions& adapter, const ClientState& state, Workspace& w) {
   w.gradient.assign(state.values.size(), 0.0f);
   w.d_features.resize(w.features.rows(), w.features.cols());
-  head_backward(adapter.head, w.backbone, state, w.features,
-                drops_out(adapter.head) ? std::as_const(w.dropout).view() : MatrixView<const float>(), w.head,
-                w.gradient, w.d_features);
+  head_backward(adapter.head, w.backbone, state, w.features, dropout_of(adapter, w), w.head, w.gradient,
+                w.d_features);
+}
+
+// From the loss of each image, instead of their mean, to d_features and the head's share of the norms.
+void backward_head_of_each(const AdapterOptions& adapter, const ClientState& state, Workspace& w) {
+  const std::size_t images = w.targets.size();
+  w.gradient.assign(state.values.size(), 0.0f);
+  w.d_features.resize(w.features.rows(), w.features.cols());
+  for (std::size_t r = 0; r < images; ++r)
+    for (float& d : w.head.d_logits.row(r)) d *= static_cast<float>(images);
+  head_backward_features(adapter.head, w.backbone, state, dropout_of(adapter, w), w.head, w.d_features);
+  w.gradient_norms.assign(images, 0.0);
+  add_head_gradient_squares(adapter.head, w.backbone, w.features, w.head, w.gradient_norms);
+}
+
+// From squared norms to norms, and to the head's gradient of all images, each weighing as little as it must.
+std::vector<float> clip_head(const AdapterOptions& adapter, const ClientState& state, double clip,
+                             Workspace& w) {
+  const std::size_t tokens = w.backbone.geometry().special_tokens;
+  std::vector<float> weights;
+  for (double& norm : w.gradient_norms) {
+    norm = std::sqrt(norm);
+    if (!std::isfinite(norm))
+      for (std::size_t t = 0; t < tokens; ++t)
+        std::ranges::fill(w.features.row(weights.size() * tokens + t), 0.0f);
+    weights.push_back(!std::isfinite(norm) ? 0.0f : static_cast<float>(std::min(1.0, clip / norm)));
+  }
+  weigh_images(weights, w.head);
+  head_gradient(adapter.head, w.backbone, state.layout, w.features, w.head, w.gradient);
+  return weights;
 }
 
 void backward(const AdapterOptions& adapter, const ClientState& state, Workspace& w) {
@@ -111,6 +154,38 @@ double differentiate_head(const AdapterOptions& adapter, const ClientState& stat
                           Workspace& workspace) {
   const double loss = score_features(adapter, state, mask, true, workspace);
   backward_head(adapter, state, workspace);
+  return loss;
+}
+
+double differentiate_clipped(const AdapterOptions& adapter, const ClientState& state, ClassMask mask,
+                             double clip, Workspace& w) {
+  const std::size_t images = w.targets.size(), prompts = state.prompts().rows();
+  if (w.tape == nullptr) w.tape = w.backbone.make_tape();
+  give_each_its_own(state.prompts(), images, w.own_prompts);
+  w.features.resize(images * w.backbone.geometry().special_tokens, w.backbone.geometry().width);
+  w.backbone.forward({images, prompts, w.patches, w.own_prompts}, w.features, w.tape.get(), nullptr);
+  const double loss = score_features(adapter, state, mask, true, w);
+  backward_head_of_each(adapter, state, w);
+  w.d_prompts.resize(w.own_prompts.rows(), w.own_prompts.cols());
+  w.backbone.backward(w.d_features, w.d_prompts, *w.tape, nullptr);
+  const std::size_t size = prompts * w.d_prompts.cols();
+  const auto own = [&](std::size_t image) {
+    return std::span<const float>(w.d_prompts.data() + image * size, size);
+  };
+  for (std::size_t i = 0; i < images; ++i)
+    for (const float d : own(i)) w.gradient_norms[i] += static_cast<double>(d) * static_cast<double>(d);
+  const auto weights = clip_head(adapter, state, clip, w);
+  const auto sum = std::span(w.gradient).subspan(state.layout.at(kPromptPart).offset, size);
+  for (std::size_t i = 0; i < images; ++i)
+    if (weights[i] != 0) add_scaled(weights[i], own(i), sum);
+  return loss;
+}
+
+double differentiate_head_clipped(const AdapterOptions& adapter, const ClientState& state, ClassMask mask,
+                                  double clip, Workspace& w) {
+  const double loss = score_features(adapter, state, mask, true, w);
+  backward_head_of_each(adapter, state, w);
+  clip_head(adapter, state, clip, w);
   return loss;
 }
 

@@ -24,6 +24,8 @@ RoundRecord full_record() {
   record.graph.emplace();
   record.theory.emplace();
   record.class_mass.emplace();
+  record.privacy.emplace();
+  record.membership.emplace();
   record.evaluation.emplace();
   record.evaluation->domains = record.evaluation->network_domains = {{"mnist", 0.5, 0.25}};
   return record;
@@ -34,6 +36,7 @@ const std::set<std::string> kNoFigures = {"schema",
                                           "round",
                                           "graph",
                                           "class_mass.total",
+                                          "privacy.clients",
                                           "evaluation.clients",
                                           "evaluation.domains",
                                           "evaluation.network_domains"};

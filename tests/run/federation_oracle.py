@@ -5,7 +5,8 @@
 FOLDER/cases.json lists them, FOLDER/model.safetensors is the frozen model, FOLDER/pictures.safetensors the training
 pictures. Of a case FOLDER/NAME.safetensors holds what is drawn at random and so cannot be recomputed: the clients' first
 values ("CLIENT/PART") and dropout factors ("dropout/ROUND/CLIENT"); data orders, partition and links are in its entry of
-cases.json. What every client holds after every round goes to FOLDER/NAME-after.safetensors ("ROUND/CLIENT/PART"), and the
+cases.json; where [privacy] adds noise, FOLDER/NAME-noise.safetensors holds the normal numbers that it is made of
+("ROUND/CLIENT", steps by values). What every client holds after every round goes to FOLDER/NAME-after.safetensors ("ROUND/CLIENT/PART"), and the
 network model's head beside it ("network/PART").
 """
 import json
@@ -20,7 +21,8 @@ for folder in ("base", "merge", "train"):
     sys.path.insert(0, str(Path(__file__).resolve().parents[1] / folder))
 from pfpt_oracle import aggregate  # noqa: E402
 from random_stream import RandomStream  # noqa: E402
-from oracle import Vit, batch_features, batch_loss, head_inputs, load, outside_domains, save, train  # noqa: E402
+from oracle import (Vit, batch_features, batch_loss, head_inputs, load, make_optimizer_of, outside_domains,  # noqa: E402
+                    save, sides_of, train)
 
 MEAN, STD = np.array([0.485, 0.456, 0.406]), np.array([0.229, 0.224, 0.225])
 PROMPTS, KEYS = "prompt_embeddings", "pool.keys"
@@ -225,10 +227,63 @@ def in_frame(case, frame):
     return {**case, "frame": None if frame is None else tuple(torch.tensor(part) for part in frame)}
 
 
-def train_client(vit, case, frame, values, samples, orders, dropout):
+def as_parts(case, state, normals):
+    """A row of normal numbers for each part of a state, in its layout's order."""
+    parts, first = {}, 0
+    for name in case["parts"]:
+        size = state[name].size if isinstance(state[name], np.ndarray) else state[name].numel()
+        parts[name] = normals[first : first + size].reshape(state[name].shape)
+        first += size
+    return parts
+
+
+def clipped(gradients, clip):
+    norm = torch.cat([g.flatten() for g in gradients]).norm()
+    return [g * min(1, clip / norm) for g in gradients]
+
+
+def private_train(vit, case, state, samples, batches, normals, dropout):
+    """DP-SGD or its like, by one backward pass for each picture. batches: of all epochs, as many in each."""
+    prompts, head = sides_of(state)
+    options, pictures, start = case["privacy"], len(samples[2]), [p.detach().clone() for p in prompts]
+    optimizer = make_optimizer_of(case, state)
+    expected = max(1, min(1, case["batch"] / pictures) * pictures)
+    in_epoch = -(-pictures // case["batch"])
+    for number, batch in enumerate(batches):
+        moves = number // in_epoch < case["prompt_epochs"]
+        trained = {name: p for name, p in state.items() if moves or name.startswith("head.")}
+        total = [torch.zeros_like(p) for p in trained.values()]
+        for row, picture in enumerate(batch):
+            mask = None if dropout is None else dropout[number, row : row + 1]
+            loss = batch_loss(vit, case, state, samples, [picture], mask)
+            own = clipped(torch.autograd.grad(loss, list(trained.values())), options["clip"])
+            total = [t + g for t, g in zip(total, own)]
+        noise = as_parts(case, state, normals[number])
+        optimizer.zero_grad()
+        for (name, p), t in zip(trained.items(), total):
+            p.grad = (t + options["noise"] * options["clip"] * noise[name]) / expected
+        for p, p0 in zip(prompts, start):
+            p.grad = p.grad + case["prompt_pull"] * (p.detach() - p0) if moves else None
+        optimizer.step()
+
+
+def protected(case, before, after, normals):
+    """What a client that is protected as a whole has and sends."""
+    noise = as_parts(case, before, normals[0].numpy())
+    norm = np.sqrt(sum(((after[name] - before[name]) ** 2).sum() for name in before))
+    clip = case["privacy"]["clip"]
+    return {name: before[name] + min(1, clip / norm) * (after[name] - before[name])
+            + case["privacy"]["noise"] * clip * noise[name] for name in before}
+
+
+def train_client(vit, case, frame, values, samples, network, u, dropout, normals):
     state = {name: torch.tensor(value).requires_grad_() for name, value in enter(frame, values).items()}
-    train(vit, in_frame(case, frame), state, samples, orders, dropout)
-    return leave(frame, {name: tensor.detach().numpy() for name, tensor in state.items()})
+    if case["privacy"]["kind"] == "examples":
+        private_train(vit, case, state, samples, network["private_batches"][u], normals, dropout)
+    else:
+        train(vit, in_frame(case, frame), state, samples, network["orders"][u], dropout)
+    trained = leave(frame, {name: tensor.detach().numpy() for name, tensor in state.items()})
+    return protected(case, values, trained, normals) if case["privacy"]["kind"] == "client" else trained
 
 
 def gradient(vit, case, frame, values, samples, order, dropout):
@@ -290,7 +345,8 @@ def federation(vit, case, inputs, patches, queries):
     def train_one(u, state, number, network):
         """What the client then holds, and which of its prompts travel."""
         own, dropout = work_of(u, number)
-        state = train_client(vit, own, frame[u], state, samples_of[u], network["orders"][u], dropout)
+        state = train_client(vit, own, frame[u], state, samples_of[u], network, u, dropout,
+                             inputs.get(f"noise/{number + 1}/{u}"))
         chosen = sorted(own["prompts"]["used"]) if case["merge"]["pool"] == "pfpt" else slice(None)
         return state, state[PROMPTS][chosen]
 
@@ -343,6 +399,9 @@ def main(folder):
     queries = vit.features(patches, torch.zeros(0, patches.shape[-1]))[:, 0]
     for case in cases["federations"]:
         inputs = load(folder / f"{case['name']}.safetensors")
+        if case["privacy"]["kind"] != "none":
+            noise = load(folder / f"{case['name']}-noise.safetensors")
+            inputs.update({f"noise/{name}": tensor for name, tensor in noise.items()})
         save(folder / f"{case['name']}-after.safetensors", federation(vit, case, inputs, patches, queries))
 
 

@@ -126,6 +126,36 @@ void add_skewed_cases(std::vector<Case>& all) {
   });
 }
 
+// What protects pictures or clients, with noise that the oracle is given.
+void add_private_cases(std::vector<Case>& all) {
+  const auto add = [&](const char* name, const char* method, PrivacyKind kind, const auto& change) {
+    all.push_back({name, config_of(method)});
+    all.back().config.privacy = {.kind = kind, .clip = 0.6, .noise = 0.4};
+    change(all.back().config);
+  };
+  add("private", "dfrost", PrivacyKind::examples, [](RunConfig&) {});
+  add("private-mlp-rest", "dfedavgm", PrivacyKind::examples, [](RunConfig& c) {
+    c.head.kind = HeadKind::mlp;
+    c.head.hidden = {12};
+    c.train.prompt_epochs = 1;
+    c.train.prompt_rate = 0.5;
+    c.train.prompt_pull = 0.3;
+  });
+  add("private-pfpt", "d-psgd", PrivacyKind::examples, [](RunConfig& c) {
+    c.head.kind = HeadKind::pfpt;
+    c.privacy.clip = 20;  // of some pictures, not of all
+  });
+  add("private-empty", "dfrost", PrivacyKind::examples, [](RunConfig& c) { c.train.batch = 1; });
+  add("private-server", "fedavg-pt", PrivacyKind::examples, [](RunConfig& c) {
+    c.train.optimizer_state = OptimizerMemory::fresh;
+    c.network.faults.active_clients = 3;
+  });
+  add("private-client", "dfrost", PrivacyKind::client, [](RunConfig&) {});
+  add("private-client-sam", "dfedsam", PrivacyKind::client, [](RunConfig& c) {
+    c.privacy = {.kind = PrivacyKind::client, .clip = 1e3, .noise = 1e-4};  // nothing is cut
+  });
+}
+
 std::vector<Case> cases() {
   std::vector<Case> all;
   for (const auto& method : method_presets()) all.push_back({method.name, config_of(method.name)});
@@ -193,6 +223,7 @@ std::vector<Case> cases() {
     c.train.mask = ClassMask::none;
   });
   add_skewed_cases(all);
+  add_private_cases(all);
   return all;
 }
 
@@ -214,16 +245,61 @@ void enlarge_prompts(Simulation& federation) {
   federation.restore(0, state);
 }
 
-// All factors that a client's round draws, [steps, batch, hidden].
+std::size_t steps_of(const RunConfig& config, std::size_t samples) {
+  return (samples + config.train.batch - 1) / config.train.batch * config.train.epochs;
+}
+
+// All factors that a client's round draws, [steps, batch, hidden]; a batch that is drawn may hold all pictures.
 std::vector<float> dropout_of(const RunConfig& config, const RandomKey& key, std::size_t samples,
-                              std::size_t hidden, std::size_t& steps) {
-  const std::size_t batch = config.train.batch;
-  steps = (samples + batch - 1) / batch * config.train.epochs;
+                              std::size_t hidden, std::size_t& batch) {
+  const std::size_t steps = steps_of(config, samples);
+  batch = config.privacy.kind == PrivacyKind::examples ? samples : config.train.batch;
   std::vector<float> factors(steps * batch * hidden);
   for (std::size_t step = 0; step < steps; ++step) {
     draw_dropout(key, step, config.head.dropout, {factors.data() + step * batch * hidden, batch, hidden});
   }
   return factors;
+}
+
+// The batches that protected pictures are drawn into, step by step, of every client.
+json export_private_batches(const RunConfig& config, const Simulation& federation, std::size_t round) {
+  json all = json::array();
+  if (config.privacy.kind != PrivacyKind::examples) return all;
+  for (std::size_t u = 0; u < federation.clients().size(); ++u) {
+    const std::size_t samples = federation.partition().clients[u].size();
+    PrivateBatches secret({1, 1}, config.train.batch, samples, {config.run.seed, u, round});
+    json batches = json::array();
+    for (std::size_t step = 0; step < steps_of(config, samples); ++step) batches.push_back(secret.draw());
+    all.push_back(batches);
+  }
+  return all;
+}
+
+// What noise is made of, [steps, values]: one step where it protects a client.
+std::vector<float> normals_of(const RunConfig& config, const RandomKey& key, std::size_t steps,
+                              std::size_t values) {
+  const bool of_client = config.privacy.kind == PrivacyKind::client;
+  NoiseSource source(NoiseOrigin::seed, key.seed, of_client ? "noise of an update" : "noise of gradients",
+                     key.client, key.round);
+  std::vector<float> normals(steps * values);
+  for (float& value : normals) value = static_cast<float>(source.normal());
+  return normals;
+}
+
+void export_noise(const Case& c, const Simulation& federation, const std::filesystem::path& path) {
+  std::vector<std::vector<float>> normals;
+  std::vector<FloatTensor> tensors;
+  normals.reserve(c.config.run.rounds * federation.clients().size());
+  for (const auto& client : federation.clients())
+    for (std::size_t round = 1; round <= c.config.run.rounds; ++round) {
+      const std::size_t samples = federation.partition().clients[client.id].size();
+      const std::size_t steps =
+          c.config.privacy.kind == PrivacyKind::client ? 1 : steps_of(c.config, samples);
+      const std::size_t values = client.state.values.size();
+      normals.push_back(normals_of(c.config, {c.config.run.seed, client.id, round}, steps, values));
+      tensors.push_back({fmt::format("{}/{}", round, client.id), {steps, values}, normals.back()});
+    }
+  write_safetensors(path, tensors);
 }
 
 json export_round(const RunConfig& config, const Simulation& federation, std::size_t round) {
@@ -239,7 +315,10 @@ json export_round(const RunConfig& config, const Simulation& federation, std::si
       orders.back().push_back(stream.permutation(clients[u].size()));
   }
   for (const auto& [a, b] : network.graph.edges()) links.push_back({a, b});
-  return {{"active", active}, {"links", links}, {"orders", orders}};
+  return {{"active", active},
+          {"links", links},
+          {"orders", orders},
+          {"private_batches", export_private_batches(config, federation, round)}};
 }
 
 void export_values(const Case& c, const Simulation& federation, const std::filesystem::path& path) {
@@ -255,11 +334,12 @@ void export_values(const Case& c, const Simulation& federation, const std::files
     const std::size_t hidden =
         head_layers(client.adapter.head, test::tiny_backbone().geometry()).front().outputs;
     for (std::size_t round = 1; round <= c.config.run.rounds; ++round) {
-      std::size_t steps = 0;
-      dropout.push_back(dropout_of(c.config, {c.config.run.seed, client.id, round},
-                                   federation.partition().clients[client.id].size(), hidden, steps));
+      std::size_t batch = 0;
+      const std::size_t samples = federation.partition().clients[client.id].size();
+      dropout.push_back(
+          dropout_of(c.config, {c.config.run.seed, client.id, round}, samples, hidden, batch));
       tensors.push_back({fmt::format("dropout/{}/{}", round, client.id),
-                         {steps, c.config.train.batch, hidden},
+                         {steps_of(c.config, samples), batch, hidden},
                          dropout.back()});
     }
   }
@@ -285,6 +365,8 @@ json export_frame(const RunConfig& config, const Simulation& federation) {
 
 json export_case(const Case& c, const Simulation& federation, const test::TemporaryFolder& folder) {
   export_values(c, federation, folder / (c.name + ".safetensors"));
+  if (c.config.privacy.kind != PrivacyKind::none)
+    export_noise(c, federation, folder / (c.name + "-noise.safetensors"));
   const auto& corpus = federation.corpus();
   const auto& merge = c.config.merge;
   json description = test::describe_training(federation.clients().front().adapter, c.config.train,
@@ -313,7 +395,13 @@ json export_case(const Case& c, const Simulation& federation, const test::Tempor
          {"pool_limit", merge.pool.limit},
          {"pool_passes", merge.pool.passes},
          {"pool_rate", merge.pool.rate}}},
-       {"frame_options", export_frame(c.config, federation)}});
+       {"frame_options", export_frame(c.config, federation)},
+       {"privacy",
+        {{"kind", to_string(c.config.privacy.kind)},
+         {"clip", c.config.privacy.clip},
+         {"noise", c.config.privacy.noise}}}});
+  for (const auto& part : federation.clients().front().state.layout.parts())
+    description["parts"].push_back(part.name);
   for (const auto& domain : corpus.domains) {
     for (std::size_t i = 0; i < domain.train_count; ++i)
       description["ranges"].push_back({domain.first_class, domain.class_names.size()});
