@@ -76,6 +76,7 @@ void add_peer_commands(CLI::App& app);
 void add_report_command(CLI::App& app);
 void add_predict_command(CLI::App& app);
 void add_run_command(CLI::App& app);
+void add_study_command(CLI::App& app);
 void add_topology_commands(CLI::App& app);
 void add_watch_command(CLI::App& app);
 
