@@ -45,15 +45,14 @@ struct ListedRun {
 
 std::vector<ListedRun> list_runs(const Study& study, const StudyPlan& plan, const std::filesystem::path& runs,
                                  bool measure) {
-  std::vector<ListedRun> listed(plan.runs.size());
+  const auto labels = run_labels(study, plan);
+  std::vector<ListedRun> listed;
   StudyRates rates;
-  for (const auto& cell : plan.cells) {
-    auto& one = listed[cell.run];
-    if (one.run != nullptr) continue;
-    one.run = &plan.runs[cell.run];
-    one.label = fmt::format("{}, seed {}", describe(study, cell.values), cell.seed);
-    one.state = state_of(*one.run, runs);
-    if (measure && one.state != RunState::done) one.seconds = rates.seconds_of(one.run->config);
+  for (std::size_t i = 0; i < plan.runs.size(); ++i) {
+    const auto& run = plan.runs[i];
+    const RunState state = state_of(run, runs);
+    const bool counts = measure && state != RunState::done;
+    listed.push_back({&run, labels[i], state, counts ? rates.seconds_of(run.config) : std::nullopt});
   }
   return listed;
 }
@@ -121,7 +120,7 @@ void study(const StudyArguments& arguments) {
       !arguments.out.empty() ? std::filesystem::path(arguments.out)
                              : std::filesystem::path("studies") /
                                    (plan.scale.empty() ? study.name : study.name + "-" + plan.scale);
-  StudyDisplay display(arguments.quiet || arguments.json, study, plan, runs);
+  StudyDisplay display(arguments.quiet || arguments.json, run_labels(study, plan), plan, runs);
   const auto failures = run_study(plan, runs, display);
   const auto results = collect_results(study, plan, runs, failures, study_line(arguments));
   write_study(std::span(&results, 1), study.title, out);
@@ -129,11 +128,7 @@ void study(const StudyArguments& arguments) {
     print_json(to_json(results));
   else
     print_results(results, out);
-  if (!failures.empty())
-    throw Error(
-        ErrorCode::failed_precondition,
-        fmt::format("{} of {} runs failed: {}", failures.size(), plan.runs.size(), failures.front().what),
-        "put that right and give the same command: the others are kept");
+  require_no_failures(failures, plan.runs.size());
 }
 
 struct PageArguments {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "cli/command.h"
 #include "cli/terminal.h"
@@ -12,13 +13,9 @@
 
 namespace dfrost::cli {
 
-StudyDisplay::StudyDisplay(bool quiet, const Study& study, const StudyPlan& plan,
+StudyDisplay::StudyDisplay(bool quiet, std::vector<std::string> labels, const StudyPlan& plan,
                            const std::filesystem::path& runs)
-    : quiet_(quiet), terminal_(::isatty(STDERR_FILENO) != 0), plan_(plan), labels_(plan.runs.size()) {
-  for (const auto& cell : plan.cells) {
-    if (labels_[cell.run].empty())
-      labels_[cell.run] = fmt::format("{}, seed {}", describe(study, cell.values), cell.seed);
-  }
+    : quiet_(quiet), terminal_(::isatty(STDERR_FILENO) != 0), plan_(plan), labels_(std::move(labels)) {
   for (std::size_t i = 0; i < plan.runs.size(); ++i) {
     if (state_of(plan.runs[i], runs) != RunState::done) to_do_.push_back(i);
   }

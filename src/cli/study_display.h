@@ -13,8 +13,9 @@ namespace dfrost::cli {
 
 class StudyDisplay final : public StudyObserver {
  public:
-  // The plan must outlive it.
-  StudyDisplay(bool quiet, const Study& study, const StudyPlan& plan, const std::filesystem::path& runs);
+  // `labels`: of the runs. The plan must outlive it.
+  StudyDisplay(bool quiet, std::vector<std::string> labels, const StudyPlan& plan,
+               const std::filesystem::path& runs);
 
   void on_run(std::size_t run) override;
   void on_run_end(std::size_t run, const std::string& failure) override;

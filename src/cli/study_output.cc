@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "dfrost/error.h"
 #include "study/study_page.h"
 #include "study/study_text.h"
 
@@ -26,6 +27,13 @@ void write_study(std::span<const StudyResults> results, const std::string& title
     write_file_atomically(folder / "results.json", dump_json(to_json(results.front()), 1) + "\n");
   write_file_atomically(folder / "tables.md", markdown);
   write_file_atomically(folder / kStudyPage, study_page(results, title));
+}
+
+void require_no_failures(std::span<const RunFailure> failures, std::size_t runs) {
+  if (failures.empty()) return;
+  throw Error(ErrorCode::failed_precondition,
+              fmt::format("{} of {} runs failed: {}", failures.size(), runs, failures.front().what),
+              "put that right and give the same command: the others are kept");
 }
 
 }  // namespace dfrost::cli

@@ -17,4 +17,8 @@ inline constexpr const char* kStudyPage = "page.html";
 void write_study(std::span<const StudyResults> results, const std::string& title,
                  const std::filesystem::path& folder);
 
+// Throws (failed_precondition) where some of `runs` runs failed: the others are kept, and the command has not
+// done all.
+void require_no_failures(std::span<const RunFailure> failures, std::size_t runs);
+
 }  // namespace dfrost::cli

@@ -37,7 +37,7 @@ std::vector<RunFailure> run_study(const StudyPlan& plan, const std::filesystem::
     if (state_of(plan.runs[i], runs) == RunState::done) continue;
     observer.on_run(i);
     const auto failure = run_one(plan.runs[i], runs, observer);
-    if (!failure.empty()) failures.push_back({i, failure});
+    if (!failure.empty()) failures.push_back({plan.runs[i].folder, failure});
     observer.on_run_end(i, failure);
   }
   return failures;

@@ -13,7 +13,7 @@
 namespace dfrost {
 
 struct RunFailure {
-  std::size_t run = 0;  // which of the plan's
+  std::string folder;
   std::string what;
 };
 

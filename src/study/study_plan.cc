@@ -113,6 +113,15 @@ std::string describe(const Study& study, std::span<const std::size_t> values) {
   return text.empty() ? study.title : text;
 }
 
+std::vector<std::string> run_labels(const Study& study, const StudyPlan& plan) {
+  std::vector<std::string> labels(plan.runs.size());
+  for (const auto& cell : plan.cells) {
+    if (labels[cell.run].empty())
+      labels[cell.run] = fmt::format("{}, seed {}", describe(study, cell.values), cell.seed);
+  }
+  return labels;
+}
+
 StudyPlan plan_study(const Study& study, const StudyChoice& choice) {
   const StudyScale* scale = study.scale(choice.scale);
   StudyPlan plan;

@@ -46,6 +46,9 @@ StudyPlan plan_study(const Study& study, const StudyChoice& choice);
 // Whether a selection takes in a combination.
 bool selects(const Study& study, const StudySelection& selection, std::span<const std::size_t> values);
 
+// What each run is called: the first of its combinations, and its seed.
+std::vector<std::string> run_labels(const Study& study, const StudyPlan& plan);
+
 // "D-FROST, Dirichlet 0.1"
 std::string describe(const Study& study, std::span<const std::size_t> values);
 

@@ -125,7 +125,8 @@ StudyResults collect_results(const Study& study, const StudyPlan& plan, const fs
   for (std::size_t i = 0; i < plan.runs.size(); ++i) {
     auto& cell = of_run[i];
     cell.folder = plan.runs[i].folder;
-    if (const auto failed = std::ranges::find(failures, i, &RunFailure::run); failed != failures.end())
+    if (const auto failed = std::ranges::find(failures, cell.folder, &RunFailure::folder);
+        failed != failures.end())
       cell.failure = failed->what;
     if (state_of(plan.runs[i], runs) != RunState::done) continue;
     read_figures(load_run(runs / cell.folder), wanted, cell);

@@ -254,6 +254,7 @@ MadeChart make_chart(const StudyResults& results, const StudyFigure& figure) {
       const auto y = *mean_std(point.y);
       line.points.push_back({mean_std(point.x)->mean, y.mean, y.std});
     }
+    if (line.label.empty()) line.label = made.y_title;  // the only one
     made.lines.push_back(std::move(line));
   }
   return made;

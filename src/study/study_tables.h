@@ -19,9 +19,9 @@ struct TableCell {
   bool planned = false;     // the study has this combination
   std::size_t seeds = 0;    // that are there
   std::size_t missing = 0;  // of the seeds asked for
-  std::optional<MeanStd> value;
-  std::optional<PairedDifference> difference;  // to the baseline
-  std::optional<double> reference;
+  std::optional<MeanStd> value = {};
+  std::optional<PairedDifference> difference = {};  // to the baseline
+  std::optional<double> reference = {};
 };
 
 struct TableColumn {
@@ -35,12 +35,12 @@ struct TableRow {
 };
 
 struct MadeTable {
-  std::string name, title, about;
-  std::vector<std::string> row_titles;  // of the rows' axes
-  std::vector<TableColumn> columns;
-  std::vector<TableRow> rows;
-  std::string baseline;   // what differences are to, for people; empty: none
-  std::string reference;  // what the numbers beside ours are: "paper"; empty: none
+  std::string name = {}, title = {}, about = {};
+  std::vector<std::string> row_titles = {};  // of the rows' axes
+  std::vector<TableColumn> columns = {};
+  std::vector<TableRow> rows = {};
+  std::string baseline = {};   // what differences are to, for people; empty: none
+  std::string reference = {};  // what the numbers beside ours are: "paper"; empty: none
 };
 MadeTable make_table(const StudyResults& results, const StudyTable& table);
 
@@ -56,11 +56,11 @@ struct ChartLine {
 };
 
 struct MadeChart {
-  std::string name, title, about;
-  std::string x_title, y_title;
-  std::vector<std::string> x_labels;  // where x is an axis: of 0, 1, …
-  bool dots = false;                  // single points, not lines
-  std::vector<ChartLine> lines;
+  std::string name = {}, title = {}, about = {};
+  std::string x_title = {}, y_title = {};
+  std::vector<std::string> x_labels = {};  // where x is an axis: of 0, 1, …
+  bool dots = false;                       // single points, not lines
+  std::vector<ChartLine> lines = {};
 };
 MadeChart make_chart(const StudyResults& results, const StudyFigure& figure);
 
@@ -73,7 +73,7 @@ struct JudgedClaim {
   std::string text;
   std::string unit;
   Judgement judgement = Judgement::cannot_tell;
-  std::optional<PairedDifference> difference;  // less `by`
+  std::optional<PairedDifference> difference = {};  // less `by`
   double by = 0;
 };
 JudgedClaim judge_claim(const StudyResults& results, const StudyClaim& claim);
