@@ -22,6 +22,8 @@ int run_dfrost(int argc, const char* const* argv) {
   add_watch_command(app);
   add_report_command(app);
   add_compare_command(app);
+  add_study_command(app);
+  add_paper_commands(app);
   add_export_command(app);
   add_eval_command(app);
   add_predict_command(app);

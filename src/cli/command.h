@@ -77,8 +77,10 @@ void add_federation_try_command(CLI::App& federation);
 void add_replay_command(CLI::App& app);
 void add_peer_commands(CLI::App& app);
 void add_report_command(CLI::App& app);
+void add_paper_commands(CLI::App& app);
 void add_predict_command(CLI::App& app);
 void add_run_command(CLI::App& app);
+void add_study_command(CLI::App& app);
 void add_topology_commands(CLI::App& app);
 void add_watch_command(CLI::App& app);
 

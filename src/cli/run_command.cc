@@ -1,9 +1,7 @@
 // `dfrost run`: a whole federation on one machine.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstdio>
 #include <memory>
 
@@ -13,6 +11,7 @@
 #include "cli/command.h"
 #include "cli/report_files.h"
 #include "cli/run_display.h"
+#include "cli/terminal.h"
 #include "config/toml_file.h"
 #include "dfrost/error.h"
 #include "records/record_json.h"
@@ -65,21 +64,6 @@ void print_closing_table(const RunResult& result, const std::filesystem::path& f
                    seconds.evaluate));
   line("records", folder.string());
   if (!report.empty()) line("report", report);
-}
-
-std::string shell_word(const std::string& text) {
-  const bool plain = !text.empty() && std::ranges::all_of(text, [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-           std::string_view("._+-/=,:@%").find(c) != std::string_view::npos;
-  });
-  if (plain) return text;
-  std::string quoted(1, '\'');
-  for (const char c : text) {
-    if (c == '\'') quoted += "'\\'";  // out of the quotes, the character, and in again
-    quoted += c;
-  }
-  quoted += '\'';
-  return quoted;
 }
 
 // What makes this run again from its beginning, to be pasted into a shell.

@@ -1,54 +1,16 @@
 #include "cli/run_display.h"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <atomic>
-#include <cmath>
-#include <csignal>
+#include <utility>
 
 #include "cli/command.h"
+#include "cli/terminal.h"
 #include "dfrost/error.h"
 #include "records/round_warnings.h"
 
 namespace dfrost::cli {
-namespace {
-
-// What a signal's handler may touch is what needs no lock.
-std::atomic<bool> interrupted = false;
-static_assert(std::atomic<bool>::is_always_lock_free);
-
-// Ctrl-C, what a batch system sends before it kills, or the end of the terminal. The second ends the process
-// as usual.
-void note_interrupt(int signal) {
-  interrupted = true;
-  std::signal(signal, SIG_DFL);
-}
-
-void listen_to_signals() {
-  // A shell that starts us in the background has this one ignored; kill -INT is meant all the same.
-  std::signal(SIGINT, note_interrupt);
-  std::signal(SIGTERM, note_interrupt);
-  // Whoever started us under nohup wants us to outlive the terminal.
-  if (std::signal(SIGHUP, note_interrupt) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
-}
-
-std::string duration(double seconds) {
-  const long whole = std::lround(seconds);
-  if (whole < 60) return fmt::format("{} s", whole);
-  if (whole < 3600) return fmt::format("{}:{:02} min", whole / 60, whole % 60);
-  return fmt::format("{}:{:02} h", whole / 3600, whole / 60 % 60);
-}
-
-// 0 where the terminal does not say.
-std::size_t terminal_columns() {
-  winsize size{};
-  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
-}
-
-}  // namespace
 
 std::string off_index_percent(const RoundRecord& record) {
   return shown(100 * record.off_index_mass, "{:.1f} %");
@@ -87,7 +49,7 @@ void RunDisplay::on_ready(const RunConfig& config, const Simulation& federation,
 }
 
 void RunDisplay::on_progress(const RoundProgress& progress) {
-  if (interrupted) {
+  if (was_interrupted()) {
     clear_line();
     throw Error(ErrorCode::cancelled,
                 fmt::format("stopped in round {}; the rounds before it are saved", round_),
@@ -111,11 +73,7 @@ void RunDisplay::on_progress(const RoundProgress& progress) {
     text += fmt::format("  about {} left", duration(left));
   }
   text += last_figures_;
-  // Cut off at the edge of a narrow terminal: a line that wraps could not be drawn over. Where its width is
-  // not known the terminal does the cutting, less neatly.
-  if (const std::size_t columns = terminal_columns(); columns > 0)
-    text.resize(std::min(text.size(), columns));
-  tell(fmt::format("\r\033[K\033[?7l{}\033[?7h", text));
+  draw_over(std::move(text));
 }
 
 // Training takes nearly all of a round, so that a client trained is a share of its round done, in the first

@@ -195,14 +195,15 @@ std::optional<double> trained_in_a_round(const RunConfig& config) {
   return train.optimizer.sam_radius > 0 ? 2 * seen : seen;
 }
 
+// A picture trained on goes forward and back, which costs as much as two that are scored.
+constexpr double kScoredPerTrained = 2;
+
 // Test pictures of each domain that [evaluate] may take of a run's work; nothing: as many as there are.
 std::optional<std::size_t> most_scored_samples(const RunConfig& config) {
   const auto& evaluate = config.evaluate;
   const auto trained = trained_in_a_round(config);
   const auto clients = config.clients();
   if (evaluate.share >= 1 || !trained || !clients || config.run.rounds == 0) return std::nullopt;
-  // A picture trained on goes forward and back, which costs as much as two that are scored.
-  constexpr double kScoredPerTrained = 2;
   const auto rounds = static_cast<double>(config.run.rounds);
   const double work = kScoredPerTrained * rounds * *trained * evaluate.share / (1 - evaluate.share);
   const double scorings = evaluate.every == 0 ? 1 : std::ceil(rounds / static_cast<double>(evaluate.every));
@@ -338,6 +339,26 @@ ScoringOptions RunConfig::scoring() const {
   const bool fits = evaluate.samples != 0 ? evaluate.samples <= *most : largest != 0 && largest <= *most;
   if (!fits) limited.samples = *most;
   return limited;
+}
+
+std::optional<double> RunConfig::work() const {
+  const auto trained = trained_in_a_round(*this);
+  const auto count = clients();
+  if (!trained || !count) return std::nullopt;
+  const auto scored = scoring();
+  double samples = 0;
+  for (const auto& domain : data.domains) {
+    const std::size_t size = domain.test.value_or(data.test_per_domain);
+    samples += static_cast<double>(scored.samples == 0 ? size : std::min(size, scored.samples));
+  }
+  const auto rounds = static_cast<double>(run.rounds);
+  const double scorings = scored.every == 0 ? 1 : std::ceil(rounds / static_cast<double>(scored.every));
+  const std::size_t models = (scored.clients == 0 ? *count : std::min(scored.clients, *count)) + 1;
+  const double active =
+      network.faults.active_clients == 0
+          ? 1
+          : static_cast<double>(network.faults.active_clients) / static_cast<double>(*count);
+  return rounds * *trained * active + scorings * static_cast<double>(models) * samples / kScoredPerTrained;
 }
 
 CheckpointOptions BackboneSection::checkpoint_options() const {

@@ -196,6 +196,9 @@ struct RunConfig {
   // alone, so that everybody scores on the same pictures; where they do not say how large the data is, there
   // is no limit.
   ScoringOptions scoring() const;
+  // What the whole run has to do, in pictures that go forward and back; scoring one counts half. An estimate,
+  // to tell how long it will take; nothing where the settings do not say how large the data is.
+  std::optional<double> work() const;
   // [data] with the run's seed and the data folder filled in.
   CorpusOptions corpus() const;
 };

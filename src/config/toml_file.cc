@@ -16,6 +16,7 @@
 #include "config/methods.h"
 #include "config/presets.h"
 #include "config/reader.h"
+#include "config/toml_parse.h"
 #include "dfrost/error.h"
 
 namespace dfrost {
@@ -38,27 +39,11 @@ Error config_error(const std::string& message, std::string hint = {}) {
   return {ErrorCode::invalid_argument, message, std::move(hint)};
 }
 
-std::string locate(const std::string& place, const toml::source_region& source, const std::string& key = {}) {
-  const std::string where =
-      fmt::format("{}, line {}, column {}", place, source.begin.line, source.begin.column);
-  return key.empty() ? where : fmt::format("{} ({})", where, key);
-}
-
 // The library looks at arrays and inline tables alone, and takes any number of dots in a key.
 void require_shallow(std::string_view text, const std::string& place) {
   if (const auto line = line_nested_too_deep(text, NestedText::toml)) {
     throw config_error(fmt::format("tables or lists nest deeper than {}", kDeepestNesting))
         .at(fmt::format("{}, line {}", place, *line));
-  }
-}
-
-toml::table parse_toml(std::string_view text, const std::string& place) {
-  require_shallow(text, place);
-  try {
-    return toml::parse(text, std::string_view(place));
-  } catch (const toml::parse_error& error) {
-    throw config_error(fmt::format("not valid TOML: {}", error.description()))
-        .at(locate(place, error.source()));
   }
 }
 
@@ -103,8 +88,8 @@ void collect_section(const std::string& section, const toml::table& table, const
                      const fs::path& folder, GivenValues& values) {
   for (const auto& [name, node] : table) {
     const ConfigKey* key = find_config_key(section + "." + std::string(name.str()));
-    if (key == nullptr) throw unknown_key(section, name.str()).at(locate(place, name.source()));
-    values[key] = {&node, locate(place, node.source(), key->full_name()), folder};
+    if (key == nullptr) throw unknown_key(section, name.str()).at(locate_toml(place, name.source()));
+    values[key] = {&node, locate_toml(place, node.source(), key->full_name()), folder};
   }
 }
 
@@ -112,7 +97,7 @@ void collect_file(const toml::table& file, const std::string& place, const fs::p
                   GivenValues& values) {
   for (const auto& [name, node] : file) {
     const std::string section(name.str());
-    const std::string where = locate(place, name.source());
+    const std::string where = locate_toml(place, name.source());
     if (!node.is_table() && !is_section(section)) {
       throw config_error(fmt::format("the key {} stands before any [section]", quote_name(section)),
                          hint_for_key({}, section))
@@ -163,18 +148,14 @@ toml::table parse_override(const std::string& text, const ConfigKey*& key) {
   throw config_error(fmt::format("{} is not {}", quote_name(value), describe_values(key->field)));
 }
 
-void collect_overrides(std::span<const std::string> overrides, std::deque<toml::table>& tables,
-                       GivenValues& values) {
-  for (const auto& text : overrides) {
-    const std::string place = fmt::format("--set {}", text.substr(0, 200));
-    const ConfigKey* key = nullptr;
-    try {
-      tables.push_back(parse_override(text, key));
-    } catch (Error& error) {
-      throw error.at(place);
-    }
-    values[key] = {tables.back().get("value"), place, fs::current_path()};
+void collect_layer(const ConfigLayer& layer, std::deque<toml::table>& tables, GivenValues& values) {
+  const ConfigKey* key = nullptr;
+  try {
+    tables.push_back(parse_override(layer.text, key));
+  } catch (Error& error) {
+    throw error.at(layer.place);
   }
+  values[key] = {tables.back().get("value"), layer.place, fs::absolute(layer.folder)};
 }
 
 void read_given(const ConfigKey& key, const Given& given, RunConfig& config) {
@@ -217,13 +198,41 @@ void validate_at_places(const RunConfig& config, const GivenValues& values, Conf
 
 }  // namespace
 
+std::string locate_toml(const std::string& place, const toml::source_region& source, const std::string& key) {
+  const std::string where =
+      fmt::format("{}, line {}, column {}", place, source.begin.line, source.begin.column);
+  return key.empty() ? where : fmt::format("{} ({})", where, key);
+}
+
+toml::table parse_toml(std::string_view text, const std::string& place) {
+  require_shallow(text, place);
+  try {
+    return toml::parse(text, std::string_view(place));
+  } catch (const toml::parse_error& error) {
+    throw config_error(fmt::format("not valid TOML: {}", error.description()))
+        .at(locate_toml(place, error.source()));
+  }
+}
+
+std::vector<ConfigLayer> layers_of(std::span<const std::string> overrides) {
+  std::vector<ConfigLayer> layers;
+  for (const auto& text : overrides)
+    layers.push_back({text, fmt::format("--set {}", text.substr(0, 200)), fs::current_path()});
+  return layers;
+}
+
 RunConfig parse_config(std::string_view text, const std::string& place, const fs::path& folder,
                        std::span<const std::string> overrides, ConfigScope scope) {
+  return parse_layered_config(text, place, folder, layers_of(overrides), scope);
+}
+
+RunConfig parse_layered_config(std::string_view text, const std::string& place, const fs::path& folder,
+                               std::span<const ConfigLayer> layers, ConfigScope scope) {
   const toml::table file = parse_toml(text, place);
-  std::deque<toml::table> override_tables;  // its elements stay where they are
+  std::deque<toml::table> layer_tables;  // its elements stay where they are
   GivenValues values;
   collect_file(file, place, fs::absolute(folder), values);
-  collect_overrides(overrides, override_tables, values);
+  for (const auto& layer : layers) collect_layer(layer, layer_tables, values);
   RunConfig config;
   apply_presets(values, config);
   for (const auto& [key, given] : values) read_given(*key, given, config);
@@ -245,7 +254,9 @@ std::string to_toml(const RunConfig& config, TomlStyle style) {
     text += fmt::format("[{}]  # {}\n", section.name, section.comment);
     for (const auto& key : config_keys()) {
       if (key.section != section.name) continue;
-      const bool active = style == TomlStyle::resolved || key.main || !same_value(key, config, usual);
+      const bool active = style == TomlStyle::resolved || (style == TomlStyle::starter && key.main) ||
+                          !same_value(key, config, usual);
+      if (!active && style == TomlStyle::own) continue;
       const std::string line = fmt::format("{}{} = {}", active ? "" : "#", key.name, toml_value(key, config));
       text += line.size() <= kValueColumns ? fmt::format("{:<{}}  # {}\n", line, kValueColumns, key.comment)
                                            : fmt::format("# {}\n{}\n", key.comment, line);

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "config/config.h"
 
@@ -28,10 +29,24 @@ RunConfig parse_config(std::string_view text, const std::string& place, const st
                        std::span<const std::string> overrides = {},
                        ConfigScope scope = ConfigScope::experiment);
 
+// A value that is laid over those of a file, and over the layers before it.
+struct ConfigLayer {
+  std::string text;              // "train.batch=8", as an override
+  std::string place;             // where it stands, for errors
+  std::filesystem::path folder;  // where its relative paths start
+};
+std::vector<ConfigLayer> layers_of(std::span<const std::string> overrides);
+
+// The same with values out of several places.
+RunConfig parse_layered_config(std::string_view text, const std::string& place,
+                               const std::filesystem::path& folder, std::span<const ConfigLayer> layers,
+                               ConfigScope scope = ConfigScope::experiment);
+
 enum class TomlStyle {
   resolved,  // every key
   starter,   // to be edited: what is neither a main key nor changed is commented out, so that method.name
              // rules
+  own,       // what is not as its method has it, and nothing else
 };
 std::string to_toml(const RunConfig& config, TomlStyle style = TomlStyle::resolved);
 
