@@ -11,9 +11,12 @@
 #include "cli/command.h"
 #include "cli/report_files.h"
 #include "cli/run_display.h"
+#include "cli/run_on_ranks.h"
 #include "cli/terminal.h"
 #include "config/toml_file.h"
 #include "dfrost/error.h"
+#include "network/mpi/communicator.h"
+#include "network/mpi/launcher.h"
 #include "records/record_json.h"
 #include "run/run.h"
 
@@ -85,13 +88,20 @@ std::string report_of(const std::filesystem::path& folder) {
   }
 }
 
-void run_federation(const RunArguments& arguments) {
+RunConfig load(const RunArguments& arguments) {
   RunConfig config = load_config(arguments.config, arguments.overrides);
   config.backbone.path = find_backbone(config.backbone.path.string());
+  return config;
+}
+
+// `place`: null where it is this process alone.
+void run_and_show(const RunArguments& arguments, RunPlace* place) {
+  const RunConfig config = load(arguments);
   const auto folder = std::filesystem::path(arguments.runs) / config.run.name;
   RunDisplay display(arguments.quiet || arguments.json, config.run.rounds);
   const RunOptions options{folder, arguments.resume, command_line(arguments), arguments.start_over};
-  const auto result = run_experiment(config, options, display);
+  const auto result = place == nullptr ? run_experiment(config, options, display)
+                                       : run_experiment(config, options, display, *place);
   // The run is done and saved: a page that cannot be made must not call it failed.
   std::string report;
   if (!arguments.no_report) report = report_of(folder);
@@ -102,6 +112,15 @@ void run_federation(const RunArguments& arguments) {
     std::fflush(stdout);  // the last word is that of a warning, also where both go to one place
   }
   display.close((folder / "run.log").string());
+}
+
+// Nobody starts MPI who was not started by it; a job of one rank needs none.
+void run_federation(const RunArguments& arguments) {
+  const auto launch = find_launch();
+  if (!launch || (launch->ranks == 1 && !Communicator::exists())) return run_and_show(arguments, nullptr);
+  run_on_ranks(
+      *launch, [&] { return load(arguments); }, arguments.runs,
+      [&](RunPlace& place) { run_and_show(arguments, &place); });
 }
 
 }  // namespace

@@ -40,10 +40,14 @@ void RunDisplay::on_ready(const RunConfig& config, const Simulation& federation,
   round_ = first_round_ = federation.rounds_done() + 1;
   start_ = stage_start_ = Clock::now();
   if (quiet_) return;
-  tell(fmt::format("{}: {} clients, {} training pictures, {} on {} thread{}\n", config.method.name,
+  std::size_t threads = 0;
+  const auto ranks = federation.shares();
+  for (const auto& rank : ranks) threads += rank.threads;
+  if (ranks.empty()) threads = federation.threads();
+  const std::string across = ranks.empty() ? "" : fmt::format(" of {} ranks", ranks.size());
+  tell(fmt::format("{}: {} clients, {} training pictures, {} on {} thread{}{}\n", config.method.name,
                    federation.clients().size(), federation.corpus().train.size(),
-                   to_string(backbone.precision()), federation.threads(),
-                   federation.threads() == 1 ? "" : "s"));
+                   to_string(backbone.precision()), threads, threads == 1 ? "" : "s", across));
   tell(fmt::format("{:>5}  {:>9}  {:>8}  {:>8}  {:>8}  {:>9}  {:>9}\n", "round", "loss", "accuracy",
                    "unmasked", "network", "consensus", "off-index"));
 }

@@ -49,35 +49,45 @@ Json clients_json(const Participants& participants) {
   return clients;
 }
 
+Json ranks_json(const std::vector<RankShare>& ranks) {
+  Json list = Json::array();
+  for (const auto& rank : ranks)
+    list.push_back(
+        {{"host", rank.host}, {"threads", rank.threads}, {"work", rank.work}, {"clients", rank.clients}});
+  return list;
+}
+
 }  // namespace
 
 Json about_json(const RunConfig& config, const Participants& participants, const Backbone& backbone,
                 std::string_view family, const std::string& command) {
   const Geometry& geometry = backbone.geometry();
   const Corpus& corpus = participants.corpus;
-  return {{"schema", kRecordSchema},
-          {"name", config.run.name},
-          {"method", config.method.name},
-          {"seed", config.run.seed},
-          {"version", version()},
-          {"started", now_utc()},
-          {"command", command},
-          {"working_folder", std::filesystem::current_path().string()},
-          {"machine",
-           {{"cpu", cpu_summary()},
-            {"cores", std::thread::hardware_concurrency()},
-            {"threads", participants.threads},
-            {"precision", to_string(backbone.precision())}}},
-          {"backbone",
-           {{"name", config.backbone.path.filename().string()},
-            {"family", family},
-            {"width", geometry.width},
-            {"depth", geometry.depth},
-            {"patch", geometry.patch_size},
-            {"image_size", geometry.image_size}}},
-          {"domains", domains_json(corpus)},
-          {"clients", clients_json(participants)},
-          {"partition", count_table(participants.partition, corpus.train.labels, corpus.classes())}};
+  Json about = {{"schema", kRecordSchema},
+                {"name", config.run.name},
+                {"method", config.method.name},
+                {"seed", config.run.seed},
+                {"version", version()},
+                {"started", now_utc()},
+                {"command", command},
+                {"working_folder", std::filesystem::current_path().string()},
+                {"machine",
+                 {{"cpu", cpu_summary()},
+                  {"cores", std::thread::hardware_concurrency()},
+                  {"threads", participants.threads},
+                  {"precision", to_string(backbone.precision())}}},
+                {"backbone",
+                 {{"name", config.backbone.path.filename().string()},
+                  {"family", family},
+                  {"width", geometry.width},
+                  {"depth", geometry.depth},
+                  {"patch", geometry.patch_size},
+                  {"image_size", geometry.image_size}}},
+                {"domains", domains_json(corpus)},
+                {"clients", clients_json(participants)},
+                {"partition", count_table(participants.partition, corpus.train.labels, corpus.classes())}};
+  if (!participants.ranks.empty()) about["ranks"] = ranks_json(participants.ranks);
+  return about;
 }
 
 std::string test_fingerprint(const Corpus& corpus, const Domain& domain) {

@@ -3,6 +3,8 @@
 // field.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -15,12 +17,21 @@
 
 namespace dfrost {
 
+// What one of several processes that run a federation together does of it.
+struct RankShare {
+  std::string host;
+  std::size_t threads = 1;
+  std::vector<std::size_t> clients;  // that live there
+  std::uint64_t work = 0;            // theirs in a round: pictures × epochs
+};
+
 // Who takes part in a run, with what.
 struct Participants {
   const Corpus& corpus;
   const Partition& partition;
   std::vector<std::size_t> prompts;  // that each client holds
   std::size_t threads = 1;
+  std::vector<RankShare> ranks = {};  // of a cluster; empty: one process does it all
 };
 
 // `family`: whose names the checkpoint's tensors have. `command`: what the user typed, empty where unknown.

@@ -71,6 +71,7 @@ class RoundRunner {
         for (const ClientId peer : letter.to) residents_.equipment[u].exchange->send(peer, bytes);
       }
     });
+    if (residents_.carry) residents_.carry(moment);
     outcome_.send_seconds += clock.seconds();
   }
 

@@ -39,6 +39,9 @@ struct Residents {
   std::span<const Equipment> equipment;  // of each node
   ThreadPool& threads;
   std::span<Workspace> workspaces;  // one per thread
+  // Called, by the thread that runs the round, when all letters of a phase are handed over: where a wire
+  // wants one thread, it carries them now. What came before it returns is there for all that receive.
+  std::function<void(Moment)> carry = {};
 };
 
 struct RoundOutcome {

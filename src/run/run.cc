@@ -21,9 +21,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// A place that is told to stop may save as long as there is something to save.
+class Savable {
+ public:
+  Savable(RunPlace& place, Saver& saver) : place_(place) {
+    place.can_save([&saver] { return saver.save(); });
+  }
+  ~Savable() { place_.can_save({}); }
+  Savable(const Savable&) = delete;
+  Savable& operator=(const Savable&) = delete;
+
+ private:
+  RunPlace& place_;
+};
+
 // The rounds that are missing, each on disk before the next.
 void run_rounds(const RunConfig& config, const RunOptions& options, const std::string& fingerprint,
-                Simulation& federation, RunLog& log, RunResult& result) {
+                Simulation& federation, RunPlace& place, RunLog& log, RunResult& result) {
   const auto progress = [&](const RoundProgress& state) { log.on_progress(state); };
   RunFiles files(config, {.folder = options.folder, .clients = federation.clients().size()}, result.totals,
                  log);
@@ -33,7 +47,9 @@ void run_rounds(const RunConfig& config, const RunOptions& options, const std::s
     files.add_untrained(result.last);
     files.summarize();
   }
-  Saver saver(options.folder / "checkpoints", fingerprint, config.run.checkpoint_every, config.run.rounds);
+  Saver saver(options.folder / "checkpoints", fingerprint, config.run.checkpoint_every, config.run.rounds,
+              federation.rounds_done());
+  const Savable savable(place, saver);
   // Whoever watches may stop the run in either.
   const auto or_save = [&](const auto& step) {
     try {
@@ -56,12 +72,32 @@ void run_rounds(const RunConfig& config, const RunOptions& options, const std::s
   result.totals = files.totals();
 }
 
-RunResult run_logged(const RunConfig& config, const RunOptions& options, RunLog& log) {
+class ThisProcess final : public RunPlace {
+ public:
+  std::unique_ptr<Workforce> gather(const Groundwork& ground, const std::string&) override {
+    return make_local_workforce(ground);
+  }
+};
+
+// Who does what, for whoever looks for a rank that is slow.
+void tell_shares(const Simulation& federation, RunLog& log) {
+  for (const auto& [what, hint] : federation.doubts()) log.on_warning(what, hint);
+  const auto ranks = federation.shares();
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    const RankShare& share = ranks[rank];
+    log.write(fmt::format("rank {} of {}: {} clients, {} pictures a round, on {} thread{} of {}", rank,
+                          ranks.size(), share.clients.size(), share.work, share.threads,
+                          share.threads == 1 ? "" : "s", share.host));
+  }
+}
+
+RunResult run_logged(const RunConfig& config, const RunOptions& options, RunPlace& place, RunLog& log) {
   const auto source = open_backbone(config.backbone, log);
   auto corpus = open_pictures(config, log);
   const auto backbone = make_backbone(*source, {.precision = config.backbone.precision});
   const auto weights = weights_fingerprint(*source);
-  Simulation federation(config, *backbone, source->preprocessing(), std::move(corpus));
+  Simulation federation(config, make_method(config), *backbone, source->preprocessing(), std::move(corpus),
+                        [&](const Groundwork& ground) { return place.gather(ground, weights); });
   const auto fingerprint =
       result_fingerprint(config, weights, backbone->precision(), source->preprocessing(),
                          {federation.corpus(), federation.partition(), federation.topology()});
@@ -95,8 +131,9 @@ RunResult run_logged(const RunConfig& config, const RunOptions& options, RunLog&
                  resumed_after);
   }
   for (const auto& note : federation.method().notes) log.on_note(note);
+  tell_shares(federation, log);
   log.on_ready(config, federation, *backbone);
-  run_rounds(config, options, fingerprint, federation, log, result);
+  run_rounds(config, options, fingerprint, federation, place, log, result);
   const auto card = adapter_card(config, federation.corpus(), *backbone, source->preprocessing(), weights);
   write_adapters(options.folder / "adapter", card, federation);
   log.write("ended; adapters written");
@@ -106,11 +143,17 @@ RunResult run_logged(const RunConfig& config, const RunOptions& options, RunLog&
 }  // namespace
 
 RunResult run_experiment(const RunConfig& config, const RunOptions& options, RunObserver& watcher) {
+  ThisProcess alone;
+  return run_experiment(config, options, watcher, alone);
+}
+
+RunResult run_experiment(const RunConfig& config, const RunOptions& options, RunObserver& watcher,
+                         RunPlace& place) {
   config.validate();
   if (!options.resume && !options.start_over) refuse_existing_run(options.folder);
   RunLog log(options.folder / "run.log", watcher);
   try {
-    return run_logged(config, options, log);
+    return run_logged(config, options, place, log);
   } catch (const Error& error) {
     log.write_if_possible(fmt::format("stopped: {}", error.what()));
     if (error.code() != ErrorCode::resource_exhausted || !error.hint().empty()) throw;

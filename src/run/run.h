@@ -3,6 +3,8 @@
 // adapter/. Killed at any moment, it goes on from the last checkpoint and ends with the same bytes.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <string>
 
 #include "config/config.h"
@@ -10,6 +12,7 @@
 #include "records/record.h"
 #include "run/run_notes.h"
 #include "run/simulation.h"
+#include "run/workforce.h"
 
 namespace dfrost {
 
@@ -27,7 +30,21 @@ struct RunResult {
   RunTotals totals;
 };
 
+// Where a run takes place: in this process alone, or in several of a cluster of which this one leads.
+class RunPlace {
+ public:
+  virtual ~RunPlace() = default;
+  // Called once, after data and backbone are opened and before anything is written. `weights`: the
+  // backbone's weights_fingerprint().
+  virtual std::unique_ptr<Workforce> gather(const Groundwork& ground, const std::string& weights) = 0;
+  // While rounds are run: what saves, at any moment and from any thread, all that are done, and returns the
+  // last one that is saved, 0 where there is none. Empty: it is over.
+  virtual void can_save(std::function<std::size_t()> /*save*/) {}
+};
+
 // The options name a folder and a command.
 RunResult run_experiment(const RunConfig& config, const RunOptions& options, RunObserver& observer);
+RunResult run_experiment(const RunConfig& config, const RunOptions& options, RunObserver& observer,
+                         RunPlace& place);
 
 }  // namespace dfrost

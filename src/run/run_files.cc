@@ -106,13 +106,23 @@ void RunFiles::summarize() const {
 }
 
 void Saver::after_round(const RunTotals& totals, SavedNodes state) {
+  const std::lock_guard lock(mutex_);
   unsaved_ = {totals.rounds, fingerprint_, totals, std::move(state)};
-  if (totals.rounds == rounds_ || (every_ > 0 && totals.rounds % every_ == 0)) save();
+  if (totals.rounds == rounds_ || (every_ > 0 && totals.rounds % every_ == 0)) save_unsaved();
 }
 
-void Saver::save() {
-  if (unsaved_) write_savepoint(folder_, *unsaved_);
+std::size_t Saver::save() {
+  const std::lock_guard lock(mutex_);
+  return save_unsaved();
+}
+
+std::size_t Saver::save_unsaved() {
+  if (unsaved_) {
+    write_savepoint(folder_, *unsaved_);
+    saved_ = unsaved_->round;
+  }
   unsaved_.reset();
+  return saved_;
 }
 
 }  // namespace dfrost

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -58,21 +59,31 @@ class RunFiles {
 };
 
 // Says when a round's state is saved, and sees to it that a stop loses no round that is done, however rarely
-// that is.
+// that is. Thread-safe: a stop may come while the next round is computed.
 class Saver {
  public:
-  // `every`: rounds; 0: only the last one, `rounds`.
-  Saver(std::filesystem::path folder, std::string fingerprint, std::size_t every, std::size_t rounds)
-      : folder_(std::move(folder)), fingerprint_(std::move(fingerprint)), every_(every), rounds_(rounds) {}
+  // `every`: rounds; 0: only the last one, `rounds`. `done`: those that an earlier process saved.
+  Saver(std::filesystem::path folder, std::string fingerprint, std::size_t every, std::size_t rounds,
+        std::size_t done)
+      : folder_(std::move(folder)),
+        fingerprint_(std::move(fingerprint)),
+        every_(every),
+        rounds_(rounds),
+        saved_(done) {}
 
   // The state after round totals.rounds.
   void after_round(const RunTotals& totals, SavedNodes state);
-  void save();
+  // The last round that is saved now: 0 where there is none.
+  std::size_t save();
 
  private:
+  std::size_t save_unsaved();
+
+  std::mutex mutex_;
   std::filesystem::path folder_;
   std::string fingerprint_;
   std::size_t every_, rounds_;
+  std::size_t saved_;
   std::optional<Savepoint> unsaved_;  // of the last round, which the one under way changes
 };
 

@@ -4,37 +4,19 @@
 #include <utility>
 
 #include "base/stopwatch.h"
-#include "config/settings_identity.h"
 #include "dfrost/measure.h"
 #include "dfrost/wasserstein.h"
 #include "measure/evaluation.h"
 #include "merge/merge_kinds.h"
 #include "run/class_mass.h"
 #include "run/federation_parts.h"
-#include "run/mailbox_rules.h"
-#include "run/membership_attack.h"
 #include "run/pool_keys.h"
-#include "run/progress_counter.h"
 #include "run/round_tally.h"
 #include "run/saved_nodes.h"
 #include "run/server_phases.h"
 
 namespace dfrost {
 namespace {
-
-// Clients, then a server where there is one.
-std::vector<Node> make_nodes(const RunConfig& config, const Method& method, const RoundPlanner& planner,
-                             const Geometry& geometry, std::size_t classes) {
-  std::vector<Node> nodes;
-  for (std::size_t u = 0; u < planner.nodes(); ++u) {
-    const bool is_client = u < planner.clients();
-    const auto prompts = config.prompts_of(is_client ? u : 0);
-    nodes.push_back(make_node(config, geometry, classes, static_cast<ClientId>(u), prompts));
-    nodes.back().role = is_client ? NodeRole::client : NodeRole::server;
-    nodes.back().most_prompts *= method.prompt_growth;
-  }
-  return nodes;
-}
 
 // Every part but prompts and keys becomes the clients' mean, summed in double in the order of the clients.
 void average_all_but_prompts(std::span<const Node> clients, ClientState& mean) {
@@ -68,48 +50,23 @@ Simulation::Simulation(const RunConfig& config, const Backbone& backbone, const 
     : Simulation(config, make_method(config), backbone, preprocessing, std::move(corpus)) {}
 
 Simulation::Simulation(const RunConfig& config, Method method, const Backbone& backbone,
-                       const Preprocessing& preprocessing, Corpus corpus)
-    : config_(config),
-      method_(std::move(method)),
-      corpus_(std::move(corpus)),
-      train_samples_(corpus_, corpus_.train, backbone, preprocessing, train_cache_bytes(config)),
-      test_samples_(corpus_, corpus_.test, backbone, preprocessing, test_cache_bytes(config)),
-      partition_(partition_for(config, corpus_)),
-      planner_(method_.network, partition_.clients.size(), config.run.seed),
-      run_id_(run_id(config, backbone.precision())),
-      viewed_(viewed_clients(partition_, corpus_, config.diagnostics.merge_views)),
-      nodes_(make_nodes(config, method_, planner_, backbone.geometry(), corpus_.classes())),
-      network_model_(make_node(config, backbone.geometry(), corpus_.classes(), 0, config.usual_prompts())),
-      exchanges_(planner_.nodes(), mailbox_options(method_, planner_.rounds_ahead(), nodes_)),
-      threads_(config.run.threads) {
-  samples_.reserve(partition_.clients.size());  // equipment points to them
-  for (const Node& node : nodes_) {
-    const bool is_client = node.role == NodeRole::client;
-    if (is_client) samples_.emplace_back(train_samples_, partition_.clients[node.id]);
-    equipment_.push_back({is_client ? &samples_.back() : nullptr, &exchanges_.exchange_of(node.id)});
-  }
-  workspaces_.reserve(threads_.size());
-  for (std::size_t t = 0; t < threads_.size(); ++t) workspaces_.emplace_back(backbone);
-}
-
-RoundPlan Simulation::plan_round() const {
-  auto plan = planner_.plan(round_);
-  if (is_evaluated(config_, round_)) plan.viewed = viewed_;
-  return plan;
-}
+                       const Preprocessing& preprocessing, Corpus corpus, const MakeWorkforce& make_workforce)
+    : ground_(config, std::move(method), backbone, preprocessing, std::move(corpus)),
+      config_(ground_.config),
+      workforce_(make_workforce(ground_)),
+      network_model_(
+          make_node(config, backbone.geometry(), ground_.corpus.classes(), 0, config.usual_prompts())) {}
 
 RoundRecord Simulation::run_round(const RoundProgressCallback& progress) {
   RoundRecord record;
-  const ExchangeCounts before = sent_by_all();
   if (round_ == 0) prepare(record, progress);
   ++round_;
   record.round = round_;
-  const auto plan = plan_round();
+  const auto plan = ground_.plan_round(round_);
   tally_network(plan.network, record);
   tally_mixing(plan, record);
-  auto outcome = dfrost::run_round(method_, plan, run_id_, {nodes_, equipment_, threads_, workspaces_},
-                                   no_patience, progress);
-  record_exchange(outcome, before, record);
+  auto done = workforce_->run_round(plan, progress);
+  record_exchange(done, record);
   if (config_.privacy.kind != PrivacyKind::none)
     record.privacy = tally_privacy(clients(), config_.privacy.delta);
   const Stopwatch measuring;
@@ -119,9 +76,7 @@ RoundRecord Simulation::run_round(const RoundProgressCallback& progress) {
     const Stopwatch evaluating;
     record.evaluation = evaluate_all(progress);
     if (config_.evaluate.membership > 0)
-      record.membership = attack_members(
-          {config_.evaluate, config_.train.mask, config_.run.seed, clients(), samples_, test_samples_},
-          record.evaluation->clients, threads_, workspaces_);
+      record.membership = workforce_->workshop().attack_members(clients(), record.evaluation->clients);
     record.seconds.evaluate = evaluating.seconds();
   }
   return record;
@@ -129,11 +84,12 @@ RoundRecord Simulation::run_round(const RoundProgressCallback& progress) {
 
 // Counts as a part of the first round.
 void Simulation::prepare(RoundRecord& record, const RoundProgressCallback& progress) {
-  if (method_.preparation.empty()) return;
-  const auto outcome = run_preparation(method_, planner_.plan_preparation(), run_id_,
-                                       {nodes_, equipment_, threads_, workspaces_}, no_patience, progress);
-  record.seconds.train = outcome.work_seconds;
-  record.seconds.exchange = outcome.send_seconds + outcome.absorb_seconds;
+  if (ground_.method.preparation.empty()) return;
+  const auto done = workforce_->prepare(progress);
+  record.seconds.train = done.outcome.work_seconds;
+  record.seconds.exchange = done.outcome.send_seconds + done.outcome.absorb_seconds;
+  record.sent_bytes = done.sent_bytes;
+  record.sent_messages = done.sent_messages;
 }
 
 RoundRecord Simulation::score_untrained(const RoundProgressCallback& progress) {
@@ -147,35 +103,24 @@ RoundRecord Simulation::score_untrained(const RoundProgressCallback& progress) {
   return record;
 }
 
-void Simulation::record_exchange(RoundOutcome& outcome, const ExchangeCounts& before, RoundRecord& record) {
-  tally_round(outcome, record);
-  const ExchangeCounts after = sent_by_all();
-  record.sent_bytes = after.sent_bytes - before.sent_bytes;
-  record.sent_messages = after.sent_messages - before.sent_messages;
+void Simulation::record_exchange(WorkDone& done, RoundRecord& record) {
+  tally_round(done.outcome, record);
+  record.sent_bytes += done.sent_bytes;
+  record.sent_messages += done.sent_messages;
   if (config_.diagnostics.theory && traits_of(config_.merge.kind).has_theorem)
-    record.theory = tally_theory(outcome.nodes);
-}
-
-ExchangeCounts Simulation::sent_by_all() {
-  ExchangeCounts sum;
-  for (const auto& equipment : equipment_) {
-    const auto counts = equipment.exchange->counts();
-    sum.sent_bytes += counts.sent_bytes;
-    sum.sent_messages += counts.sent_messages;
-  }
-  return sum;
+    record.theory = tally_theory(done.outcome.nodes);
 }
 
 Node Simulation::model_of(const Node& client) const {
-  return has_server() ? served_model(nodes_.back(), client, config_.merge) : client;
+  return has_server() ? served_model(nodes().back(), client, config_.merge) : client;
 }
 
 // How far the clients are from what the server has, which is the network's model.
 void Simulation::measure_around_server(RoundRecord& record) {
-  const Node& server = nodes_.back();
+  const Node& server = nodes().back();
   std::vector<double> distances(clients().size());
-  threads_.parallel_for(distances.size(), [&](std::size_t u, std::size_t) {
-    distances[u] = wasserstein2_squared({nodes_[u].state.prompts()}, {server.state.prompts()}).w2_squared;
+  workforce_->threads().parallel_for(distances.size(), [&](std::size_t u, std::size_t) {
+    distances[u] = wasserstein2_squared({nodes()[u].state.prompts()}, {server.state.prompts()}).w2_squared;
   });
   for (const double distance : distances) record.consensus_error_total += distance;
   record.consensus_error = record.consensus_error_total / static_cast<double>(distances.size());
@@ -187,7 +132,7 @@ void Simulation::measure_around_server(RoundRecord& record) {
 // Around a server from which everything comes, all clients are scored by the same model.
 bool Simulation::scores_differ() const {
   if (!has_server()) return true;
-  return std::ranges::any_of(nodes_.back().state.layout.parts(),
+  return std::ranges::any_of(nodes().back().state.layout.parts(),
                              [&](const auto& part) { return !is_shared(part.name, config_.merge); });
 }
 
@@ -200,7 +145,7 @@ void Simulation::measure(RoundRecord& record) {
   record.prompts_per_client = static_cast<double>(held) / static_cast<double>(prompts.size());
   auto& model = network_model_.state;
   const auto consensus = consensus_error(
-      prompts, {.prompts = model.prompts().rows(), .seed = config_.run.seed, .threads = threads_.size()});
+      prompts, {.prompts = model.prompts().rows(), .seed = config_.run.seed, .threads = threads()});
   record.consensus_error = consensus.error;
   record.consensus_error_total = consensus.total;
   std::ranges::copy(consensus.barycenter, model.prompts().data());
@@ -209,7 +154,7 @@ void Simulation::measure(RoundRecord& record) {
     average_class_rows(clients(), config_.merge.mass, network_model_);
     record.class_mass = tally_class_mass(clients());
   }
-  if (model.layout.contains(kKeysPart)) average_keys_of(clients(), threads_, model);
+  if (model.layout.contains(kKeysPart)) average_keys_of(clients(), workforce_->threads(), model);
 }
 
 bool Simulation::by_class_mass() const {
@@ -219,31 +164,28 @@ bool Simulation::by_class_mass() const {
 EvaluationRecord Simulation::evaluate_all(const RoundProgressCallback& progress) {
   const auto scoring = config_.scoring();
   const auto chosen = scored_clients(scoring, clients().size());
-  const auto samples = scored_samples(scoring, corpus_, config_.run.seed);
-  const std::size_t models = chosen.size() + 1;  // and the network model, last
-  ProgressCounter counter(progress, "evaluate", models);
-  std::vector<Evaluation> evaluations(models);
-  threads_.parallel_for(models, [&](std::size_t i, std::size_t worker) {
-    if (i < chosen.size() && !scores_differ()) return;
-    const Node model = i < chosen.size() ? model_of(nodes_[chosen[i]]) : network_model_;
-    evaluations[i] = evaluate(model.adapter, model.state, test_samples_, samples,
-                              {config_.train.mask, config_.evaluate.batch}, workspaces_[worker]);
-    counter.add();
-  });
-  if (!scores_differ()) std::fill_n(evaluations.begin(), chosen.size(), evaluations.back());
-  return summarize_scores(corpus_, chosen, samples.size(), evaluations);
+  const auto samples = scored_samples(scoring, corpus(), config_.run.seed);
+  // The network model comes last; where all score alike, it is scored for all.
+  const std::size_t first = scores_differ() ? 0 : chosen.size();
+  const auto model_at = [&](std::size_t place) {
+    const std::size_t i = first + place;
+    return i < chosen.size() ? model_of(nodes()[chosen[i]]) : network_model_;
+  };
+  auto evaluations = workforce_->evaluate(chosen.size() + 1 - first, model_at, progress);
+  evaluations.insert(evaluations.begin(), first, evaluations.back());
+  return summarize_scores(corpus(), chosen, samples.size(), evaluations);
 }
 
 Participants Simulation::participants() const {
-  Participants all{corpus_, partition_, {}, threads_.size()};
+  Participants all{corpus(), partition(), {}, threads(), shares()};
   for (const auto& client : clients()) all.prompts.push_back(client.state.prompts().rows());
   return all;
 }
 
-SavedNodes Simulation::state() const { return save_nodes(nodes_, config_.train.optimizer_state); }
+SavedNodes Simulation::state() const { return save_nodes(nodes(), config_.train.optimizer_state); }
 
 void Simulation::restore(std::size_t round, const SavedNodes& state) {
-  restore_nodes(state, config_.train, nodes_);
+  workforce_->restore(state);
   round_ = round;
   RoundRecord unused;
   measure(unused);  // the network model follows from the clients

@@ -1,24 +1,25 @@
-// A whole federation in one process: every node's state over one shared backbone. It is the driver of
-// run/round.h that holds all nodes, and the observer that sees all of them at once: consensus error, network
-// model and scores are measured beside the round, not in it. The state after a round is a function of the
-// config and the data: not of threads, nor of stops between.
+// A whole federation, seen by one who sees all of it: a workforce takes the nodes through their rounds, here
+// or on the ranks of a cluster, and what only an observer of all can know, consensus error, network model and
+// scores, is measured beside the round, not in it. The state after a round is a function of the config and
+// the data: not of threads or ranks, nor of stops between.
 #pragma once
 
+#include <memory>
+#include <span>
 #include <vector>
 
-#include "base/thread_pool.h"
 #include "config/config.h"
 #include "dfrost/backbone.h"
-#include "network/in_process_exchange.h"
 #include "partition/partition.h"
 #include "records/about.h"
 #include "records/record.h"
 #include "records/savepoint_file.h"
-#include "run/corpus_samples.h"
+#include "run/groundwork.h"
 #include "run/method.h"
 #include "run/node.h"
 #include "run/round.h"
 #include "run/round_plan.h"
+#include "run/workforce.h"
 
 namespace dfrost {
 
@@ -27,9 +28,10 @@ class Simulation {
   // The backbone must outlive it.
   Simulation(const RunConfig& config, const Backbone& backbone, const Preprocessing& preprocessing,
              Corpus corpus);
-  // The same by a method that no setting names.
+  // The same by a method that no setting names, or by others than the threads of this process.
   Simulation(const RunConfig& config, Method method, const Backbone& backbone,
-             const Preprocessing& preprocessing, Corpus corpus);
+             const Preprocessing& preprocessing, Corpus corpus,
+             const MakeWorkforce& make_workforce = make_local_workforce);
 
   // The next round. An exception leaves the simulation unusable.
   RoundRecord run_round(const RoundProgressCallback& progress = {});
@@ -39,13 +41,16 @@ class Simulation {
 
   std::size_t rounds_done() const { return round_; }
   // Clients, in their order; a server, where there is one, comes last.
-  const std::vector<Node>& nodes() const { return nodes_; }
-  std::span<const Node> clients() const { return std::span(nodes_).first(partition_.clients.size()); }
-  const Method& method() const { return method_; }
-  const Corpus& corpus() const { return corpus_; }
-  const Partition& partition() const { return partition_; }
-  const Topology& topology() const { return planner_.topology(); }
-  std::size_t threads() const { return threads_.size(); }
+  const std::vector<Node>& nodes() const { return workforce_->nodes(); }
+  std::span<const Node> clients() const { return std::span(nodes()).first(partition().clients.size()); }
+  const Method& method() const { return ground_.method; }
+  const Corpus& corpus() const { return ground_.corpus; }
+  const Partition& partition() const { return ground_.partition; }
+  const Topology& topology() const { return ground_.planner.topology(); }
+  std::size_t threads() const { return workforce_->threads().size(); }
+  // What each process does, where there are several.
+  std::vector<RankShare> shares() const { return workforce_->shares(); }
+  std::vector<Workforce::Doubt> doubts() const { return workforce_->doubts(); }
   Participants participants() const;  // refers to this
   // What a client is scored by: its own state or, around a server, the server's with what the client keeps.
   Node model_of(const Node& client) const;
@@ -57,33 +62,19 @@ class Simulation {
   void restore(std::size_t round, const SavedNodes& state);
 
  private:
-  RoundPlan plan_round() const;
   void prepare(RoundRecord& record, const RoundProgressCallback& progress);
-  void record_exchange(RoundOutcome& outcome, const ExchangeCounts& before, RoundRecord& record);
+  void record_exchange(WorkDone& done, RoundRecord& record);
   void measure(RoundRecord& record);
-  bool has_server() const { return nodes_.size() > clients().size(); }
+  bool has_server() const { return nodes().size() > clients().size(); }
   void measure_around_server(RoundRecord& record);
   bool scores_differ() const;
   EvaluationRecord evaluate_all(const RoundProgressCallback& progress);
   bool by_class_mass() const;
-  ExchangeCounts sent_by_all();
 
-  RunConfig config_;
-  Method method_;
-  Corpus corpus_;
-  CorpusSamples train_samples_;
-  CorpusSamples test_samples_;
-  Partition partition_;
-  RoundPlanner planner_;
-  RunId run_id_;
-  std::vector<bool> viewed_;  // per client: its merges are kept to be looked at
-  std::vector<Node> nodes_;
-  std::vector<SampleSubset> samples_;  // of each client
-  std::vector<Equipment> equipment_;   // of each node
+  Groundwork ground_;
+  const RunConfig& config_;  // the groundwork's
+  std::unique_ptr<Workforce> workforce_;
   Node network_model_;
-  InProcessNetwork exchanges_;
-  ThreadPool threads_;
-  std::vector<Workspace> workspaces_;  // one per thread
   std::size_t round_ = 0;
 };
 
