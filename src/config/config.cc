@@ -8,6 +8,7 @@
 
 #include "base/quote.h"
 #include "base/suggest.h"
+#include "config/hostile_rules.h"
 #include "config/key.h"
 #include "dfrost/error.h"
 #include "merge/merge_kinds.h"
@@ -216,7 +217,9 @@ void check_merge(const MergeSection& merge) {
     merge.validate();
   } catch (const Error& error) {
     // The library names its own fields; here they are keys of a section.
-    throw Error(error.code(), error.what(), error.hint()).at("merge." + error.place());
+    const bool defends = error.place() == "trim" || error.place() == "median";
+    throw Error(error.code(), error.what(), error.hint())
+        .at((defends ? "defence." : "merge.") + error.place());
   }
 }
 
@@ -280,6 +283,7 @@ void RunConfig::validate() const {
   check_server(*this);
   check_prompts_fit(*this);
   check_merge(merge);
+  check_hostile(*this);
   if (const auto known = clients()) validate_network(*known);
 }
 

@@ -125,5 +125,6 @@ Field word(Access access, const Words<Enum>& choices) {
 std::vector<ConfigKey> federation_keys();     // run, backbone, data, partition, network
 std::vector<ConfigKey> learning_keys();       // method, train, prompts, head
 std::vector<ConfigKey> merge_section_keys();  // merge, evaluate, diagnostics
+std::vector<ConfigKey> hostile_keys();        // attack, defence
 
 }  // namespace dfrost::fields

@@ -9,9 +9,12 @@
 #include "dfrost/wasserstein.h"
 #include "measure/evaluation.h"
 #include "merge/merge_kinds.h"
+#include "run/attack_tally.h"
+#include "run/attackers.h"
 #include "run/class_mass.h"
 #include "run/federation_parts.h"
 #include "run/mailbox_rules.h"
+#include "run/poisoned_samples.h"
 #include "run/pool_keys.h"
 #include "run/progress_counter.h"
 #include "run/round_tally.h"
@@ -77,6 +80,7 @@ Simulation::Simulation(const RunConfig& config, Method method, const Backbone& b
       planner_(method_.network, partition_.clients.size(), config.run.seed),
       run_id_(run_id(config, backbone.precision())),
       viewed_(viewed_clients(partition_, corpus_, config.diagnostics.merge_views)),
+      hostile_(attackers_of(config.attack, partition_.clients.size(), config.run.seed)),
       nodes_(make_nodes(config, method_, planner_, backbone.geometry(), corpus_.classes())),
       network_model_(make_node(config, backbone.geometry(), corpus_.classes(), 0, config.usual_prompts())),
       exchanges_(planner_.nodes(), mailbox_options(method_, planner_.rounds_ahead(), nodes_)),
@@ -111,10 +115,11 @@ RoundRecord Simulation::run_round(const RoundProgressCallback& progress) {
   record_exchange(outcome, before, record);
   const Stopwatch measuring;
   measure(record);
+  if (config_.attack.is_on()) record_attack(outcome.nodes, record);
   record.seconds.measure += measuring.seconds();
   if (is_evaluated(config_, round_)) {
     const Stopwatch evaluating;
-    record.evaluation = evaluate_all(progress);
+    evaluate_all(record, progress);
     record.seconds.evaluate = evaluating.seconds();
   }
   return record;
@@ -133,9 +138,10 @@ RoundRecord Simulation::score_untrained(const RoundProgressCallback& progress) {
   RoundRecord record;
   const Stopwatch measuring;
   measure(record);
+  if (config_.attack.is_on()) record_attack({}, record);
   record.seconds.measure = measuring.seconds();
   const Stopwatch evaluating;
-  record.evaluation = evaluate_all(progress);
+  evaluate_all(record, progress);
   record.seconds.evaluate = evaluating.seconds();
   return record;
 }
@@ -147,6 +153,7 @@ void Simulation::record_exchange(RoundOutcome& outcome, const ExchangeCounts& be
   record.sent_messages = after.sent_messages - before.sent_messages;
   if (config_.diagnostics.theory && traits_of(config_.merge.kind).has_theorem)
     record.theory = tally_theory(outcome.nodes);
+  if (config_.merge.defends()) record.defence = tally_defence(outcome.nodes);
 }
 
 ExchangeCounts Simulation::sent_by_all() {
@@ -209,7 +216,16 @@ bool Simulation::by_class_mass() const {
   return config_.merge.head == HeadMerge::class_mass && config_.method.cooperation == Cooperation::peers;
 }
 
-EvaluationRecord Simulation::evaluate_all(const RoundProgressCallback& progress) {
+void Simulation::record_attack(std::span<const NodeReport> reports, RoundRecord& record) {
+  record.attack = tally_attack(reports, hostile_);
+  if (reports.empty()) return;
+  record.attack->distance = distance_from_honest(clients(), hostile_,
+                                                 {.prompts = network_model_.state.prompts().rows(),
+                                                  .seed = config_.run.seed,
+                                                  .threads = threads_.size()});
+}
+
+void Simulation::evaluate_all(RoundRecord& record, const RoundProgressCallback& progress) {
   const auto scoring = config_.scoring();
   const auto chosen = scored_clients(scoring, clients().size());
   const auto samples = scored_samples(scoring, corpus_, config_.run.seed);
@@ -224,12 +240,33 @@ EvaluationRecord Simulation::evaluate_all(const RoundProgressCallback& progress)
     counter.add();
   });
   if (!scores_differ()) std::fill_n(evaluations.begin(), chosen.size(), evaluations.back());
-  return summarize_scores(corpus_, chosen, samples.size(), evaluations);
+  record.evaluation = summarize_scores(corpus_, chosen, samples.size(), evaluations);
+  if (!record.attack) return;
+  record.attack->honest = honest_scores(chosen, hostile_, evaluations);
+  if (config_.attack.kind == AttackKind::backdoor) score_backdoor(chosen, samples, *record.attack);
+}
+
+void Simulation::score_backdoor(std::span<const std::size_t> scored, std::span<const std::size_t> samples,
+                                AttackRecord& record) {
+  const MarkedPictures marked(test_samples_, workspaces_.front().backbone, config_.attack.target,
+                              MarkedPictures::Which::all);
+  const auto others = pictures_of_others(test_samples_, marked, samples);
+  const auto honest = honest_among(scored, hostile_);
+  if (others.empty() || honest.empty()) return;
+  std::vector<double> taken(honest.size());
+  threads_.parallel_for(honest.size(), [&](std::size_t i, std::size_t worker) {
+    const Node& model = nodes_[honest[i]];
+    const auto found = evaluate(model.adapter, model.state, marked, others,
+                                {config_.train.mask, config_.evaluate.batch}, workspaces_[worker]);
+    taken[i] = found.total().accuracy_masked();
+  });
+  record.backdoor_success = spread_of(taken).mean;
 }
 
 Participants Simulation::participants() const {
   Participants all{corpus_, partition_, {}, threads_.size()};
   for (const auto& client : clients()) all.prompts.push_back(client.state.prompts().rows());
+  all.hostile = hostile_;
   return all;
 }
 

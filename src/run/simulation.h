@@ -64,7 +64,10 @@ class Simulation {
   bool has_server() const { return nodes_.size() > clients().size(); }
   void measure_around_server(RoundRecord& record);
   bool scores_differ() const;
-  EvaluationRecord evaluate_all(const RoundProgressCallback& progress);
+  void evaluate_all(RoundRecord& record, const RoundProgressCallback& progress);
+  void record_attack(std::span<const NodeReport> reports, RoundRecord& record);
+  void score_backdoor(std::span<const std::size_t> scored, std::span<const std::size_t> samples,
+                      AttackRecord& record);
   bool by_class_mass() const;
   ExchangeCounts sent_by_all();
 
@@ -76,7 +79,8 @@ class Simulation {
   Partition partition_;
   RoundPlanner planner_;
   RunId run_id_;
-  std::vector<bool> viewed_;  // per client: its merges are kept to be looked at
+  std::vector<bool> viewed_;   // per client: its merges are kept to be looked at
+  std::vector<bool> hostile_;  // per client
   std::vector<Node> nodes_;
   std::vector<SampleSubset> samples_;  // of each client
   std::vector<Equipment> equipment_;   // of each node
