@@ -60,8 +60,7 @@ class OtMerge {
         if (options_.trim > 0)
           set_masses(trimmed_masses(distances_, sharpness(epsilon), all_.mass, options_.trim));
         transport = transport_step(distances_, sharpness(epsilon), mass_and_log_, plan_, column_mass_);
-        // The first step is the mean's: prompts that start on a row would never leave it.
-        const bool reseeded = update_position(options_.median > 0 && step > 1);
+        const bool reseeded = update_position();
         const Move move = move_prompts();
         record(epsilon, transport, move.squared_length, reseeded);
         is_fixed = move.at_rest && !reseeded;
@@ -172,7 +171,7 @@ class OtMerge {
   bool is_dead(std::size_t i) const { return column_mass_[i] * static_cast<double>(prompts_) < kDeadShare; }
 
   // eq. update_phi, and what is done with prompts that have no mass. Says whether any was reseeded.
-  bool update_position(bool softens) {
+  bool update_position() {
     summary_.softened_mass = 0;
     std::vector<std::size_t> to_reseed;
     for (std::size_t i = 0; i < prompts_; ++i) {
@@ -184,7 +183,7 @@ class OtMerge {
       const auto weights = position_.weights.row(i);
       std::ranges::copy(std::as_const(plan_).row(i), weights.begin());
       std::fill(weights.begin() + static_cast<std::ptrdiff_t>(plan_.cols()), weights.end(), 0.0);
-      if (softens) {
+      if (options_.median > 0) {
         summary_.softened_mass += soften(weights.first(plan_.cols()), std::as_const(distances_).row(i),
                                          soft_radius_, column_mass_[i]);
       }

@@ -13,6 +13,8 @@ namespace {
 // Where half of what came is just what the client has, of the furthest: medians are then sharp, not
 // undefined.
 constexpr double kLeastRadius = 1e-9;
+// What summing masses in another order may change.
+constexpr double kSameMass = 1e-9;
 
 std::vector<double> row_costs(const DoubleMatrix& distances, double sharpness) {
   std::vector<double> costs(distances.cols());
@@ -69,6 +71,7 @@ double usual_distance(const Neighbourhood& all) {
   }
   std::ranges::sort(received);
   std::size_t at = 0;
+  half *= 1 - kSameMass;
   for (double below = received[0].second; below < half && at + 1 < received.size();)
     below += received[++at].second;
   return std::max(received[at].first, kLeastRadius * received.back().first);

@@ -9,6 +9,9 @@
 namespace dfrost {
 namespace {
 
+// What rounding leaves in a plan where a mass is not a whole number of its units.
+constexpr double kNoMass = 1e-12;
+
 // Of an even number the lower: a distance that some pair really has.
 double lower_median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
@@ -20,14 +23,15 @@ double lower_median(std::vector<double> values) {
 ClippedSet moved(MatrixView<const float> set, MatrixView<const float> own, const Transport& transport,
                  double part) {
   ClippedSet result{.points = {}, .masses = {}, .distance = std::sqrt(transport.w2_squared)};
-  const bool splits = transport.plan.size() != set.rows();
   for (const auto& [from, to, mass] : transport.plan) {
+    if (mass < kNoMass) continue;
     for (std::size_t i = 0; i < set.cols(); ++i) {
       const double goal = static_cast<double>(own.row(to)[i]);
       result.points.push_back(goal + part * (static_cast<double>(set.row(from)[i]) - goal));
     }
-    if (splits) result.masses.push_back(mass);
+    result.masses.push_back(mass);
   }
+  if (result.masses.size() == set.rows()) result.masses.clear();  // none was split
   return result;
 }
 

@@ -377,15 +377,13 @@ inline constexpr Figure kFigures[] = {
            "What hostile senders' prompts got of the mass in the plans of honest clients' merges, mean over "
            "these.")
         .in_events("attack/mass")
-        .in_summary(Summary::last)
-        .drawn(Chart::from_zero),
+        .in_summary(Summary::last),
     figure("attack.distance", "Distance from the honest barycenter", "W₂²", Form::significant, Better::lower,
            figure_of::attack<&AttackRecord::distance>,
            "W₂² of honest clients' prompts after the merge to the barycenter of what honest clients had "
            "before it, mean.")
         .in_events("attack/distance")
-        .in_summary(Summary::last)
-        .drawn(Chart::log),
+        .in_summary(Summary::last),
     figure("attack.backdoor_success", "Backdoor success", "share", Form::share, Better::lower,
            figure_of::attack<&AttackRecord::backdoor_success>,
            "Test pictures of other classes that scored honest clients take for attack.target once the mark "

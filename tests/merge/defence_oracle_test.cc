@@ -128,7 +128,7 @@ TEST(RobustMeans, EqualNumPysTrimmedMeanAndNewtonsGeometricMedian) {
   test::NumberWriter problems;
   std::vector<double> ours;
   for (std::size_t problem = 0; problem < 40; ++problem) {
-    const std::size_t count = 3 + random.below(6), size = 1 + random.below(8);
+    const std::size_t count = 3 + random.below(6), size = 2 + random.below(8);
     const auto vectors = test::random_points(count, size, random);
     const auto weights = random.dirichlet(count, 3.0);
     const double share = random.uniform(0.01, 0.45), radius = random.uniform(0.3, 1);

@@ -51,7 +51,7 @@ TEST(TrimmedMerge, DescendsInEveryStepAndComesToRest) {
     const auto& objective = merged.summary.objective;
     for (std::size_t s = 1; s < objective.size(); ++s)
       ASSERT_LE(objective[s], objective[s - 1] + 1e-9 * (1 + std::abs(objective[s - 1]))) << seed;
-    EXPECT_LT(merged.summary.delta.back(), 1e-4) << seed;
+    EXPECT_LT(merged.summary.delta.back(), 1e-2 * merged.summary.delta.front()) << seed;
     double mass = 0;
     for (const double share : merged.summary.plan) mass += share;
     EXPECT_NEAR(mass, 1, 1e-12);
@@ -85,7 +85,7 @@ TEST(ClippedSets, AreWithinTheRadiusAndAMergeOfThemComesToRest) {
     options.steps = 400;
     test::Points merged(4, 5);
     const auto summary = merge({.senders = views, .masses = masses}, options, merged.view());
-    EXPECT_LT(summary.delta.back(), 1e-4) << seed;
+    EXPECT_LT(summary.delta.back(), 1e-2 * summary.delta.front()) << seed;
   }
 }
 
@@ -116,12 +116,22 @@ TEST(TrimmedMerge, StaysWithTheHonestWhileItLeavesOutAsMuchMassAsTheHostileHave)
   EXPECT_GT(broken, 0.9 * static_cast<double>(kSeeds));
 }
 
+// Every hostile sender is honest but for one prompt, and all of these lie together: they can only be told by
+// being far away.
+test::Neighbours with_far_prompts(std::size_t honest, std::size_t hostile, Seed seed) {
+  RandomStream random(seed, "far prompts");
+  auto all = test::random_neighbours(honest + hostile, 5, 8, 0.05, random);
+  for (std::size_t s = honest; s < honest + hostile; ++s) std::ranges::fill(all.sets[s].row(2), 1e4f);
+  return all;
+}
+
 TEST(MedianMerge, StaysWithTheHonestWhileTheyHaveMostOfAPromptsMass) {
   MergeOptions options = sharp_merge();
   options.median = 1;
   for (Seed seed = 0; seed < kSeeds; ++seed) {
-    EXPECT_LT(distance_of_merge(under_attack(4, 2, seed), options), kNear) << seed;
-    EXPECT_GT(distance_of_merge(under_attack(4, 2, seed), sharp_merge()), 100) << seed;  // undefended
+    EXPECT_LT(distance_of_merge(with_far_prompts(4, 2, seed), options), kNear) << seed;
+    EXPECT_GT(distance_of_merge(with_far_prompts(4, 2, seed), sharp_merge()), 100) << seed;  // undefended
+    EXPECT_GT(distance_of_merge(with_far_prompts(2, 6, seed), options), kNear) << seed;      // most are far
   }
 }
 

@@ -89,7 +89,7 @@ def trimmed(q, costs, share):
 def usual_distance(q, z, own):
     nearest = np.sqrt(((z[own:, None, :] - z[None, :own, :]) ** 2).sum(2).min(1))
     order = np.argsort(nearest)
-    return nearest[order][np.searchsorted(np.cumsum(q[own:][order]), q[own:].sum() / 2)]
+    return nearest[order][np.searchsorted(np.cumsum(q[own:][order]), q[own:].sum() / 2 * (1 - 1e-9))]
 
 
 def robust(numbers):
@@ -98,13 +98,13 @@ def robust(numbers):
     own = numbers.sizes(1)[0]
     q, z, phi = numbers.take(N), numbers.take(N, d), numbers.take(n, d)
     radius = median * usual_distance(q, z, own)
-    for step in range(steps):
+    for _ in range(steps):
         x = -cost(z, phi, sigma2) / eps
         softest = x.max(1) + np.log(np.exp(x - x.max(1, keepdims=True)).sum(1))
         mass = trimmed(q, -softest, trim) if trim > 0 else q
         P = mass[:, None] * np.exp(x - softest[:, None])
         W = P
-        if median > 0 and step > 0:
+        if median > 0:
             far = np.sqrt(2 * sigma2 * cost(z, phi, sigma2))
             W = P * np.minimum(1, radius / np.maximum(far, 1e-300))
             W = W * (P.sum(0) / W.sum(0))

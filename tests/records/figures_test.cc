@@ -24,6 +24,11 @@ RoundRecord full_record() {
   record.graph.emplace();
   record.theory.emplace();
   record.class_mass.emplace();
+  record.attack.emplace();
+  record.attack->mass = record.attack->distance = 0.5;
+  record.attack->honest.emplace();
+  record.attack->backdoor_success = 0.5;
+  record.defence.emplace();
   record.evaluation.emplace();
   record.evaluation->domains = record.evaluation->network_domains = {{"mnist", 0.5, 0.25}};
   return record;
@@ -34,6 +39,8 @@ const std::set<std::string> kNoFigures = {"schema",
                                           "round",
                                           "graph",
                                           "class_mass.total",
+                                          "attack.clients",
+                                          "defence.doubted",
                                           "evaluation.clients",
                                           "evaluation.domains",
                                           "evaluation.network_domains"};
