@@ -63,6 +63,13 @@ struct MergeOptions {
   DeadPrompts dead = DeadPrompts::paper;
   Shrink shrink = Shrink::paper;
   MergeForm form = MergeForm::automatic;
+  // ot, against hostile senders: the share of all mass that lies furthest from the merged prompts and is left
+  // out of every step (partial transport); what stays is scaled to one again. 0: none.
+  double trim = 0;
+  // ot: a merged prompt becomes a geometric median of its mass instead of its mean, by Weiszfeld's steps. A
+  // row further from it than this many times the usual distance of a received row to the nearest of the first
+  // sender's loses weight with its distance; nearer ones count in full. Large: the mean, exactly. 0: off.
+  double median = 0;
   std::uint64_t seed = 0;  // of the k-means++ draws
 
   void validate() const;
@@ -76,6 +83,8 @@ struct MergeInput {
   std::span<const double> weights = {};
   // Φ(0) for MergeInit::previous, [n, d].
   MatrixView<const float> previous = {};
+  // Of each sender the shares of its rows, summing to one; none given, or none of a sender: all the same.
+  std::span<const std::vector<double>> masses = {};
 };
 
 // Theorem 1 of the paper: min_s Δ(s) ≤ sqrt(4 (J(0) − J*) / (μ S)), J* = −ε (log(nN) + 1), μ = min(ε, λ/σ²),
@@ -102,8 +111,11 @@ struct MergeSummary {
   // The share of mass that leaves its own index: row j of a sender to a merged prompt other than j. 0 means
   // that averaging by index would have done the same.
   double off_index_mass = 0;
-  TheoremCheck theorem;
-  std::vector<double> plan;  // P, [N, n] row-major, rows in the order of the senders
+  TheoremCheck theorem;  // not of a merge that trims or takes medians
+  // P, [N, n] row-major, rows in the order of the senders. What MergeOptions::trim leaves out is not in it,
+  // and rows that its median softens have what they weigh.
+  std::vector<double> plan;
+  double softened_mass = 0;  // that rows lost to nearer ones by MergeOptions::median, in the last step
 };
 
 // n = merged.rows(), which need not be what the senders have. For kind = average the plan is the identity;

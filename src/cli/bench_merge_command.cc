@@ -6,6 +6,7 @@
 
 #include "base/random.h"
 #include "base/stopwatch.h"
+#include "cli/bench_defence.h"
 #include "cli/command.h"
 #include "dfrost/merge.h"
 
@@ -25,6 +26,7 @@ struct BenchMergeArguments {
   std::size_t steps = MergeOptions().steps;
   double seconds = 0.2;
   bool strangers = false;
+  bool defence = false;
   bool json = false;
 };
 
@@ -82,20 +84,32 @@ void bench_merge(const BenchMergeArguments& arguments) {
   if (arguments.json) print_json(rows);
 }
 
+void bench_defence(const BenchMergeArguments& arguments) {
+  const auto rows = bench_defences(arguments.seconds);
+  if (arguments.json) return print_json(rows);
+  for (const auto& row : rows) {
+    fmt::print("{:<9}{:<8}{:>8.3f} ms\n", row["of"].get<std::string>(), row["defence"].get<std::string>(),
+               row["ms"].get<double>());
+  }
+}
+
 }  // namespace
 
 void add_bench_merge_command(CLI::App& bench) {
   auto* command =
       add_command(bench, "merge", "Milliseconds of a merge on one core, in Gram space and directly.",
-                  {"dfrost bench merge", "dfrost bench merge --json"});
+                  {"dfrost bench merge", "dfrost bench merge --defence", "dfrost bench merge --json"});
   auto arguments = std::make_shared<BenchMergeArguments>();
   command->add_option("--steps", arguments->steps, "Steps of each merge")->capture_default_str();
   command->add_option("--seconds", arguments->seconds, "How long each size is measured")
       ->capture_default_str();
   command->add_flag("--strangers", arguments->strangers,
                     "Senders that have nothing in common, instead of those that drifted from one start");
+  command->add_flag("--defence", arguments->defence,
+                    "What each part of [defence] costs, at the paper's size");
   add_json_flag(*command, arguments->json);
-  command->callback([arguments] { bench_merge(*arguments); });
+  command->callback(
+      [arguments] { arguments->defence ? bench_defence(*arguments) : bench_merge(*arguments); });
 }
 
 }  // namespace dfrost::cli

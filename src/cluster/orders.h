@@ -89,16 +89,23 @@ void pack_fields(A& archive, MergeView& view) {
   archive(round, kind, variance, senders, merged, dead, plan);
 }
 template <typename A>
+void pack_fields(A& archive, DefenceOutcome& defence) {
+  auto& [rejected, clipped_prompts, clipped_heads, skipped_heads, softened_mass] = defence;
+  archive(rejected, clipped_prompts, clipped_heads, skipped_heads, softened_mass);
+}
+template <typename A>
 void pack_fields(A& archive, MergeOutcome& merge) {
-  auto& [merged, off_index, error, dead, dropped, theorem, view, merge_seconds, measure_seconds] = merge;
-  archive(merged, off_index, error, dead, dropped, theorem, view, merge_seconds, measure_seconds);
+  auto& [merged, off_index, error, dead, dropped, theorem, view, senders, defence, merge_seconds,
+         measure_seconds] = merge;
+  archive(merged, off_index, error, dead, dropped, theorem, view, senders, defence, merge_seconds,
+          measure_seconds);
 }
 // Who heard whom stays behind: no record of a simulation has it.
 template <typename A>
 void pack_fields(A& archive, NodeReport& report) {
-  auto& [train, merge, refused, missing, exchange_seconds, arrivals] = report;
+  auto& [node, train, merge, refused, missing, exchange_seconds, arrivals] = report;
   (void)arrivals;
-  archive(train, merge, refused, missing, exchange_seconds);
+  archive(node, train, merge, refused, missing, exchange_seconds);
 }
 template <typename A>
 void pack_fields(A& archive, RoundOutcome& outcome) {

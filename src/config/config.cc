@@ -8,6 +8,7 @@
 
 #include "base/quote.h"
 #include "base/suggest.h"
+#include "config/hostile_rules.h"
 #include "config/key.h"
 #include "config/privacy_check.h"
 #include "dfrost/error.h"
@@ -218,7 +219,9 @@ void check_merge(const MergeSection& merge) {
     merge.validate();
   } catch (const Error& error) {
     // The library names its own fields; here they are keys of a section.
-    throw Error(error.code(), error.what(), error.hint()).at("merge." + error.place());
+    const bool defends = error.place() == "trim" || error.place() == "median";
+    throw Error(error.code(), error.what(), error.hint())
+        .at((defends ? "defence." : "merge.") + error.place());
   }
 }
 
@@ -283,6 +286,7 @@ void RunConfig::validate() const {
   check_prompts_fit(*this);
   check_merge(merge);
   check_privacy(*this);
+  check_hostile(*this);
   if (const auto known = clients()) validate_network(*known);
 }
 

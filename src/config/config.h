@@ -16,10 +16,12 @@
 
 #include "backbone/checkpoint.h"
 #include "base/random.h"
+#include "config/attack.h"
 #include "data/corpus.h"
 #include "dfrost/backbone.h"
 #include "dfrost/merge.h"
 #include "measure/evaluation.h"
+#include "merge/set_defence.h"
 #include "network/faults.h"
 #include "network/topology.h"
 #include "partition/partition.h"
@@ -145,13 +147,32 @@ struct MassOptions {
   double noise = 0;          // scale of the Laplace noise that is added to own counts, once
 };
 
+// What is done about senders that may be hostile, beside MergeOptions::trim and median. Everything off, or so
+// loose that it never acts: the plain merge, to the last bit.
+struct DefenceOptions {
+  double reject = 0;  // senders so many times as far from the rest as is usual are not believed; 0: all are
+  ClipOptions clip = {};  // prompts
+  // Whatever is averaged by index: heads, and prompts where they are.
+  ClipOptions head_clip = {};
+  double head_nearest = 0;  // the share of neighbours furthest from the own that is left out
+  double head_trim = 0;     // of the weight, value by value, from either end
+  double head_median = 0;   // geometric median; full weight within so many usual distances; 0: mean
+  double mass_cap = 0;      // class-mass: most pictures of a class that a sender is believed to have; 0: any
+
+  bool is_on() const;
+};
+
 struct MergeSection : MergeOptions {
   SenderWeights weights = SenderWeights::equal;
   HeadMerge head = HeadMerge::average;
   PoolMergeOptions pool = {};
   MassOptions mass = {};
+  DefenceOptions defence = {};
   // What a program brings instead of `kind`; no key says it.
   std::shared_ptr<const CustomMerge> custom = {};
+
+  // Whether anything is done about senders that may be hostile.
+  bool defends() const { return defence.is_on() || trim > 0 || median > 0; }
 };
 
 struct DiagnosticsSection {
@@ -174,6 +195,7 @@ struct RunConfig {
   PrivacyOptions privacy;
   ScoringOptions evaluate;
   DiagnosticsSection diagnostics;
+  AttackSection attack;
 
   // Each value alone, then that they fit together. Throws (invalid_argument) with the reason, at the key.
   void validate() const;

@@ -69,7 +69,7 @@ std::string toml_domains(const std::vector<DomainSpec>& domains) {
 std::vector<ConfigKey> make_keys() {
   std::vector<ConfigKey> all;
   for (const auto& keys : {fields::federation_keys(), fields::learning_keys(), fields::merge_section_keys(),
-                           fields::privacy_keys(), fields::observer_keys()})
+                           fields::hostile_keys(), fields::privacy_keys(), fields::observer_keys()})
     all.insert(all.end(), keys.begin(), keys.end());
   return all;
 }
@@ -93,6 +93,8 @@ std::span<const ConfigSection> config_sections() {
       {"evaluate",
        "How clients are scored on the test pictures of all domains, with and without the class mask."},
       {"diagnostics", "Checks of the method itself while it runs."},
+      {"attack", "Hostile clients, to see what they do and what helps."},
+      {"defence", "What the merge does about senders that may be hostile. Parts combine."},
   };
   return sections;
 }

@@ -11,19 +11,22 @@ namespace dfrost {
 namespace {
 
 // The exact plans of all senders onto the merged prompts, each with its sender's weight.
-std::vector<double> stacked_plans(const Neighbourhood& all, std::span<const MatrixView<const float>> senders,
+std::vector<double> stacked_plans(const Neighbourhood& all, std::span<const Measure> senders,
                                   const DoubleMatrix& merged) {
   const std::size_t prompts = merged.rows();
   std::vector<double> plan(all.mass.size() * prompts);
   const std::vector<double> demand(prompts, 1.0 / static_cast<double>(prompts));
   std::size_t first = 0;
   for (std::size_t s = 0; s < senders.size(); ++s) {
-    const std::size_t rows = senders[s].rows();
+    const std::size_t rows = senders[s].points.rows();
     DoubleMatrix costs(rows, prompts);
-    squared_distances(DoubleMatrix(senders[s]), merged, costs);
-    const std::vector<double> supply(rows, 1.0 / static_cast<double>(rows));
+    squared_distances(DoubleMatrix(senders[s].points), merged, costs);
+    const bool alike = senders[s].weights.empty();
+    const std::vector<double> equal(rows, 1.0 / static_cast<double>(rows));
     for (const auto& entry :
-         rows == prompts ? optimal_matching(costs) : optimal_plan(costs, supply, demand)) {
+         alike&& rows == prompts
+             ? optimal_matching(costs)
+             : optimal_plan(costs, alike ? std::span<const double>(equal) : senders[s].weights, demand)) {
       plan[(first + entry.from) * prompts + entry.to] = all.weights[s] * entry.mass;
     }
     first += rows;
@@ -36,7 +39,10 @@ std::vector<double> stacked_plans(const Neighbourhood& all, std::span<const Matr
 MergedPrompts barycenter_merge(const Neighbourhood& all, const MergeInput& input, std::size_t prompts,
                                const MergeOptions& options) {
   std::vector<Measure> measures;
-  for (const auto& sender : input.senders) measures.push_back({sender});
+  for (std::size_t s = 0; s < input.senders.size(); ++s) {
+    measures.push_back({input.senders[s]});
+    if (!input.masses.empty()) measures.back().weights = input.masses[s];
+  }
   BarycenterOptions how{.seed = options.seed};
   std::vector<float> drawn;
   if (options.init == MergeInit::previous) how.start = input.previous;
@@ -48,7 +54,7 @@ MergedPrompts barycenter_merge(const Neighbourhood& all, const MergeInput& input
   }
   ThreadPool pool(1);
   auto found = free_support_barycenter(measures, all.weights, prompts, how, pool);
-  auto plan = stacked_plans(all, input.senders, found.points);
+  auto plan = stacked_plans(all, measures, found.points);
   MergedPrompts result{std::move(found.points), summary_of_plan(all, std::move(plan), prompts)};
   result.summary.steps = found.summary.passes;
   result.summary.converged = found.summary.converged;

@@ -53,6 +53,19 @@ void MergeOptions::validate() const {
   check_range(epsilon_init, true, "epsilon_init");
   check_range(lambda, true, "lambda");
   check_range(sigma2, false, "sigma2");
+  if (!(trim >= 0 && trim < 1))
+    throw Error(ErrorCode::invalid_argument, fmt::format("trim is {}; it must be from 0 to below 1", trim))
+        .at("trim");
+  if (!(median >= 0))
+    throw Error(ErrorCode::invalid_argument, fmt::format("median is {}; it must be 0 or more", median))
+        .at("median");
+  if (kind != MergeKind::ot && (trim > 0 || median > 0)) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("a merge of kind '{}' has no mass to leave out or to soften", word_of(kMergeKinds, kind)),
+        "use kind = ot")
+        .at(trim > 0 ? "trim" : "median");
+  }
   if (steps == 0)
     throw Error(ErrorCode::invalid_argument, "steps is 0; a merge takes at least one").at("steps");
   if (!(tolerance >= 0) || !std::isfinite(tolerance)) {

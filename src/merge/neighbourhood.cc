@@ -11,6 +11,10 @@ Neighbourhood gather(const MergeInput& input, MatrixView<const float> previous) 
   Neighbourhood all;
   all.weights = checked_weights(input.weights, input.senders.size(), "sender weights");
   std::size_t count = 0;
+  if (!input.masses.empty() && input.masses.size() != input.senders.size())
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{} senders have {} lists of masses", input.senders.size(), input.masses.size()))
+        .at("masses");
   for (std::size_t s = 0; s < input.senders.size(); ++s) {
     check_points(input.senders[s], input.senders.front().cols(), fmt::format("sender {}", s));
     count += input.senders[s].rows();
@@ -19,8 +23,12 @@ Neighbourhood gather(const MergeInput& input, MatrixView<const float> previous) 
   for (std::size_t s = 0; s < input.senders.size(); ++s) {
     const auto& set = input.senders[s];
     all.rows.set_rows(all.mass.size(), set);
+    const bool alike = input.masses.empty() || input.masses[s].empty();
+    const auto shares = alike ? std::vector<double>()
+                              : checked_weights(input.masses[s], set.rows(), fmt::format("masses of {}", s));
     for (std::size_t r = 0; r < set.rows(); ++r) {
-      all.mass.push_back(all.weights[s] / static_cast<double>(set.rows()));
+      all.mass.push_back(alike ? all.weights[s] / static_cast<double>(set.rows())
+                               : all.weights[s] * shares[r]);
       all.index.push_back(r);
     }
   }

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <utility>
 
 #include "merge/prompt_space.h"
+#include "merge/robust_step.h"
 #include "merge/start.h"
 #include "merge/theorem.h"
 #include "merge/transport_step.h"
@@ -34,10 +36,8 @@ class OtMerge {
         twin_(prompts),
         has_died_(prompts),
         theorem_(lowest_objective(), std::min(smallest_epsilon(), lambda_ / options.sigma2)) {
-    for (std::size_t a = 0; a < all_.mass.size(); ++a) {
-      mass_and_log_(0, a) = all_.mass[a];
-      mass_and_log_(1, a) = all_.mass[a] > 0 ? std::log(all_.mass[a]) : 0.0;  // 0·log 0 = 0
-    }
+    set_masses(all_.mass);
+    if (options.median > 0) soft_radius_ = options.median * usual_distance(all_);
     summary_.form = options.form;
     if (options.form == MergeForm::automatic) {
       summary_.form = choose_form(all_.rows, prompts, options.steps, sharpness(smallest_epsilon()));
@@ -57,6 +57,8 @@ class OtMerge {
         transport.squared_plan_change = 0;
         record(epsilon, transport, 0, false);
       } else {
+        if (options_.trim > 0)
+          set_masses(trimmed_masses(distances_, sharpness(epsilon), all_.mass, options_.trim));
         transport = transport_step(distances_, sharpness(epsilon), mass_and_log_, plan_, column_mass_);
         const bool reseeded = update_position();
         const Move move = move_prompts();
@@ -69,6 +71,21 @@ class OtMerge {
   }
 
  private:
+  void set_masses(std::span<const double> masses) {
+    for (std::size_t a = 0; a < masses.size(); ++a) {
+      mass_and_log_(0, a) = masses[a];
+      mass_and_log_(1, a) = masses[a] > 0 ? std::log(masses[a]) : 0.0;  // 0·log 0 = 0
+    }
+  }
+
+  // Σ q (log q): what of the entropy belongs to the choice of masses where a step makes one. Without it, J
+  // falls in every step of a trimmed merge too.
+  double entropy_of_masses() const {
+    double sum = 0;
+    for (std::size_t a = 0; a < plan_.cols(); ++a) sum += mass_and_log_(0, a) * mass_and_log_(1, a);
+    return sum;
+  }
+
   double sharpness(double epsilon) const { return 1 / (2 * options_.sigma2 * epsilon); }
 
   double first_epsilon() const {
@@ -155,6 +172,7 @@ class OtMerge {
 
   // eq. update_phi, and what is done with prompts that have no mass. Says whether any was reseeded.
   bool update_position() {
+    summary_.softened_mass = 0;
     std::vector<std::size_t> to_reseed;
     for (std::size_t i = 0; i < prompts_; ++i) {
       if (is_dead(i)) {
@@ -165,6 +183,10 @@ class OtMerge {
       const auto weights = position_.weights.row(i);
       std::ranges::copy(std::as_const(plan_).row(i), weights.begin());
       std::fill(weights.begin() + static_cast<std::ptrdiff_t>(plan_.cols()), weights.end(), 0.0);
+      if (options_.median > 0) {
+        summary_.softened_mass += soften(weights.first(plan_.cols()), std::as_const(distances_).row(i),
+                                         soft_radius_, column_mass_[i]);
+      }
       const double divisor = column_mass_[i] + lambda_;
       position_.scale[i] = divisor > kNoMass ? 1 / divisor : 0;
     }
@@ -195,7 +217,8 @@ class OtMerge {
 
   void record(double epsilon, const TransportStep& transport, double squared_move, bool reseeded) {
     const double delta = std::sqrt(transport.squared_plan_change) + std::sqrt(squared_move);
-    summary_.objective.push_back(objective(epsilon, transport.entropy));
+    const double of_masses = options_.trim > 0 ? entropy_of_masses() : 0;
+    summary_.objective.push_back(objective(epsilon, transport.entropy - of_masses));
     summary_.delta.push_back(delta);
     summary_.converged = delta < options_.tolerance;
     ++summary_.steps;
@@ -212,10 +235,16 @@ class OtMerge {
       if (has_died_[i]) summary_.died.push_back(i);
     }
     summary_.column_mass = column_mass_;
-    summary_.theorem = theorem_.check();
+    if (options_.trim > 0 || options_.median > 0)
+      summary_.theorem = {.bound = std::numeric_limits<double>::infinity(), .smallest_delta = 0};
+    else
+      summary_.theorem = theorem_.check();
     summary_.plan.resize(plan_.cols() * prompts_);
     for (std::size_t a = 0; a < plan_.cols(); ++a) {
-      for (std::size_t i = 0; i < prompts_; ++i) summary_.plan[a * prompts_ + i] = plan_(i, a);
+      for (std::size_t i = 0; i < prompts_; ++i) {
+        const bool softened = options_.median > 0 && !is_dead(i);
+        summary_.plan[a * prompts_ + i] = softened ? position_.weights(i, a) : plan_(i, a);
+      }
     }
     summary_.off_index_mass = off_index_mass(all_, summary_.plan, prompts_);
     MergedPrompts merged{space_->prompts(), std::move(summary_)};
@@ -227,6 +256,7 @@ class OtMerge {
   const Neighbourhood& all_;
   std::size_t prompts_;
   double lambda_;              // as it acts: 0 when shrinking is off
+  double soft_radius_ = 0;     // a row further than this from a prompt loses weight in it, with a median
   DoubleMatrix mass_and_log_;  // q and log q, [2, N]
   std::unique_ptr<PromptSpace> space_;
   Position position_;       // Φ

@@ -6,6 +6,7 @@
 
 #include "base/stopwatch.h"
 #include "merge/merge_kinds.h"
+#include "run/attackers.h"
 #include "run/federation_parts.h"
 #include "run/phase.h"
 #include "run/private_round.h"
@@ -66,6 +67,7 @@ SiteNode::Outcome SiteNode::run_round(const RoundPlan& plan, const RunId& run, E
     record.theory = tally_theory(round.nodes);
   if (config_.privacy.kind != PrivacyKind::none)
     record.privacy = tally_privacy(std::span(&node_, 1), config_.privacy.delta);
+  if (config_.merge.defends()) record.defence = tally_defence(round.nodes);
   return outcome;
 }
 
@@ -116,6 +118,7 @@ Participants SiteNode::participants() const {
   Participants all{pictures_.corpus, pictures_.partition, {}, threads_.size()};
   for (std::size_t u = 0; u < pictures_.partition.clients.size(); ++u)
     all.prompts.push_back(config_.prompts_of(u).held());
+  all.hostile = attackers_of(config_.attack, all.prompts.size(), config_.run.seed);
   return all;
 }
 

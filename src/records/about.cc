@@ -44,6 +44,7 @@ Json clients_json(const Participants& participants) {
                    {"samples", partition.clients[u].size()},
                    {"prompts", participants.prompts[u]}};
     if (!partition.names.empty()) client["name"] = partition.names[u];
+    if (u < participants.hostile.size() && participants.hostile[u]) client["hostile"] = true;
     clients.push_back(std::move(client));
   }
   return clients;

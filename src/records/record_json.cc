@@ -50,6 +50,20 @@ Json to_json(const RoundGraph& graph) {
   return {{"links", to_json(graph.links)}, {"failed", to_json(graph.failed)}, {"absent", graph.absent}};
 }
 
+Json to_json(const std::vector<DefenceRecord::Doubt>& doubts) {
+  Json json = Json::array();
+  for (const auto& doubt : doubts) json.push_back({doubt.client, doubt.sender});
+  return json;
+}
+
+// Who doubted whom.
+Json to_json(const DefenceRecord& defence) {
+  return {{"rejected", to_json(defence.rejected)},
+          {"clipped_prompts", to_json(defence.clipped_prompts)},
+          {"clipped_heads", to_json(defence.clipped_heads)},
+          {"skipped_heads", to_json(defence.skipped_heads)}};
+}
+
 // The place of a name such as "evaluation.accuracy_masked.mean", made where it is not there yet.
 Json& at(Json& json, std::string_view name) {
   const auto dot = name.find('.');
@@ -68,6 +82,8 @@ void add_lists_after(std::string_view figure, const RoundRecord& r, Json& json) 
     if (r.graph) json["graph"] = to_json(*r.graph);
     if (r.evaluation) json["evaluation"]["clients"] = r.evaluation->clients;
   }
+  if (figure == "attack.backdoor_success" && r.attack) json["attack"]["clients"] = r.attack->clients;
+  if (figure == "defence.softened_mass" && r.defence) json["defence"]["doubted"] = to_json(*r.defence);
   if (figure == "class_mass.spread" && r.class_mass)
     json["class_mass"]["total"] = rounded(r.class_mass->total);
   if (figure == "privacy.delta" && r.privacy) json["privacy"]["clients"] = rounded(r.privacy->clients);
@@ -133,7 +149,10 @@ Json summary_json(const RunConfig& config, std::size_t clients, const Json& last
   Json final = {{"consensus_error", nullptr}};  // stands first, as in every summary so far
   for (const auto& figure : figures()) {
     const bool of_evaluation = figure.name.starts_with("evaluation.");
-    if (figure.summary == Summary::last && !of_evaluation) at(final, figure.name) = at(round, figure.name);
+    // A part that the run's rounds do not have has no place in its summary either.
+    const bool has_part = round.contains(figure.name.substr(0, figure.name.find('.')));
+    if (figure.summary == Summary::last && !of_evaluation && has_part)
+      at(final, figure.name) = at(round, figure.name);
   }
   if (evaluation.is_object()) final.update(evaluation);
   return {{"schema", kRecordSchema},

@@ -75,19 +75,10 @@ class RowWeights {
   std::vector<double> weights_;
 };
 
-// Rows of one class at all senders; a bias has rows of one value.
-void average_row(std::span<const float* const> rows, std::span<const double> weights,
-                 std::span<float> merged) {
-  for (std::size_t i = 0; i < merged.size(); ++i) {
-    double sum = 0;
-    for (std::size_t s = 0; s < rows.size(); ++s) sum += weights[s] * static_cast<double>(rows[s][i]);
-    merged[i] = static_cast<float>(sum);
-  }
-}
-
 // All rows of one class-wise part. `parts` and `masses`: of each sender; `merged` may be the first part.
 void average_rows(std::span<const float* const> parts, std::span<const float* const> masses,
-                  const StateLayout::Part& part, RowWeights& row_weights, float* merged) {
+                  const StateLayout::Part& part, RowWeights& row_weights, const RobustMeanOptions& mean,
+                  float* merged) {
   const std::size_t classes = part.shape.front(), width = part.size / classes;
   std::vector<const float*> rows(parts.size());
   std::vector<double> mass(parts.size());
@@ -96,7 +87,7 @@ void average_rows(std::span<const float* const> parts, std::span<const float* co
       rows[s] = parts[s] + c * width;
       mass[s] = static_cast<double>(masses[s][c]);
     }
-    average_row(rows, row_weights.of(mass), {merged + c * width, width});
+    robust_mean({rows, row_weights.of(mass), width}, mean, {merged + c * width, width});
   }
 }
 
@@ -121,7 +112,8 @@ bool has_class_rows(const Node& node, std::string_view part) {
   return std::ranges::count(class_parts(node.state.layout), part) > 0;
 }
 
-void merge_class_rows(Node& node, const Inbox& inbox, const MassOptions& options) {
+void merge_class_rows(Node& node, const Inbox& inbox, const MassOptions& options,
+                      const RobustMeanOptions& mean) {
   RowWeights row_weights(inbox.self_weight, inbox.weights, options);
   auto& own_mass = node.memory.find(kMass)->second.values;
   std::vector<const float*> masses = {own_mass.data()};
@@ -133,11 +125,11 @@ void merge_class_rows(Node& node, const Inbox& inbox, const MassOptions& options
     std::vector<const float*> parts = {own};
     for (const auto& message : inbox.messages)
       parts.push_back(message.tensors.find(name)->second.values.data());
-    average_rows(parts, masses, part, row_weights, own);
+    average_rows(parts, masses, part, row_weights, mean, own);
   }
   std::vector<double> weights = {inbox.self_weight};
   weights.insert(weights.end(), inbox.weights.begin(), inbox.weights.end());
-  average_row(masses, weights, own_mass);
+  robust_mean({masses, weights, own_mass.size()}, {}, own_mass);
 }
 
 void average_class_rows(std::span<const Node> clients, const MassOptions& options, Node& mean) {
@@ -154,7 +146,7 @@ void average_class_rows(std::span<const Node> clients, const MassOptions& option
     const auto& part = mean.state.layout.at(name);
     std::vector<const float*> parts;
     for (const auto& client : clients) parts.push_back(client.state.part(name).data());
-    average_rows(parts, masses, part, row_weights, mean.state.values.data() + part.offset);
+    average_rows(parts, masses, part, row_weights, {}, mean.state.values.data() + part.offset);
   }
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "config/config.h"
+#include "merge/robust_mean.h"
 #include "network/message.h"
 #include "run/inbox.h"
 #include "run/node.h"
@@ -29,8 +30,10 @@ TensorPattern mass_pattern(const Node& node);
 // Whether a part of the state has one row, or one value, for each class.
 bool has_class_rows(const Node& node, std::string_view part);
 
-// Merges these parts and the mass. Of a class that nobody has mass of, rows are averaged.
-void merge_class_rows(Node& node, const Inbox& inbox, const MassOptions& options);
+// Merges these parts and the mass; `mean`: what is made of the rows of a class. Of a class that nobody has
+// mass of, rows weigh as in the mixing matrix.
+void merge_class_rows(Node& node, const Inbox& inbox, const MassOptions& options,
+                      const RobustMeanOptions& mean = {});
 
 // The same parts of `mean` over all clients, each weighing as its mass does.
 void average_class_rows(std::span<const Node> clients, const MassOptions& options, Node& mean);

@@ -1,5 +1,6 @@
 #include "run/method.h"
 
+#include "run/attack_phase.h"
 #include "run/gradient_phases.h"
 #include "run/moments_phase.h"
 #include "run/pool_phase.h"
@@ -61,6 +62,12 @@ std::size_t prompt_growth(const RunConfig& config) {
   return (config.merge.pool.limit + first - 1) / first;  // without a limit: 0
 }
 
+void add_attack(const RunConfig& config, Method& method) {
+  for (auto& phase : method.phases)
+    phase =
+        std::make_unique<AttackPhase>(std::move(phase), config.attack, config.merge.kind, config.run.seed);
+}
+
 Gathering gathering_of(Cooperation cooperation) {
   switch (cooperation) {
     case Cooperation::peers: return Gathering::peers;
@@ -90,6 +97,7 @@ Method make_method(const RunConfig& config, NoiseOrigin origin) {
     case RoundKind::dgd: method.phases.push_back(gradient_phase<DgdPhase>(config)); break;
     case RoundKind::d2: add_d2(config, method); break;
   }
+  if (config.attack.is_on()) add_attack(config, method);
   return method;
 }
 

@@ -18,6 +18,21 @@ struct TrainOutcome {
   bool diverged = false;  // the update was not finite or beyond all measure, and the client went back
 };
 
+// Whom a merge did not take at their word.
+struct DefenceOutcome {
+  std::vector<ClientId> rejected;         // not believed at all
+  std::vector<ClientId> clipped_prompts;  // moved towards the client's own
+  std::vector<ClientId> clipped_heads;
+  std::vector<ClientId> skipped_heads;  // further from the client's own than the others
+  double softened_mass = 0;             // that geometric medians took from rows far away
+};
+
+// What a sender's prompts got of the mass in a merge's plan.
+struct SenderMass {
+  ClientId sender = 0;
+  double mass = 0;
+};
+
 struct MergeOutcome {
   bool merged = false;  // false: nobody to merge with
   double off_index_mass = 0;
@@ -26,6 +41,8 @@ struct MergeOutcome {
   std::size_t dropped_prompts = 0;  // beyond merge.pool_limit
   TheoremCheck theorem = {};
   std::optional<MergeView> view = {};
+  std::vector<SenderMass> senders = {};  // the client itself first
+  DefenceOutcome defence = {};
   double merge_seconds = 0;    // the merge alone,
   double measure_seconds = 0;  // and what is measured of it: the error, the view
 };
@@ -41,6 +58,7 @@ struct PhaseArrivals {
 };
 
 struct NodeReport {
+  ClientId node = 0;
   TrainOutcome train = {};
   MergeOutcome merge = {};
   std::size_t refused = 0, missing = 0;      // letters, over all phases

@@ -5,6 +5,7 @@
 // in the node.
 #pragma once
 
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -28,7 +29,8 @@ struct Workplace {
 // The same tensors, to each of these.
 struct Letter {
   std::vector<ClientId> to;
-  std::vector<FloatTensor> tensors;  // point into the node
+  std::vector<FloatTensor> tensors;  // point into the node, or into `kept`
+  std::shared_ptr<const NodeTensors> kept = {};
 };
 
 class Phase {

@@ -15,7 +15,10 @@ class RoundRunner {
               const RoundProgressCallback& progress)
       : plan_(plan), run_(run), residents_(residents), progress_(progress) {
     outcome_.nodes.resize(residents.nodes.size());
-    for (const Node& node : residents.nodes) active_ += plan.is_active(node.id) ? 1 : 0;
+    for (std::size_t u = 0; u < residents.nodes.size(); ++u) {
+      outcome_.nodes[u].node = residents.nodes[u].id;
+      active_ += plan.is_active(residents.nodes[u].id) ? 1 : 0;
+    }
   }
 
   void run_phase(const Phase& phase, std::uint32_t number, const Patience& patience) {

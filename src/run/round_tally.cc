@@ -96,6 +96,26 @@ void tally_exchange(std::span<NodeReport> reports, double wall_seconds, RoundRec
   record.merge_error = error / merges;
 }
 
+DefenceRecord tally_defence(std::span<const NodeReport> reports) {
+  DefenceRecord record;
+  double merges = 0;
+  for (const auto& report : reports) {
+    if (!report.merge.merged) continue;
+    const auto& doubted = report.merge.defence;
+    const auto add = [&](const std::vector<ClientId>& senders, std::vector<DefenceRecord::Doubt>& doubts) {
+      for (const ClientId sender : senders) doubts.push_back({report.node, sender});
+    };
+    add(doubted.rejected, record.rejected);
+    add(doubted.clipped_prompts, record.clipped_prompts);
+    add(doubted.clipped_heads, record.clipped_heads);
+    add(doubted.skipped_heads, record.skipped_heads);
+    record.softened_mass += doubted.softened_mass;
+    ++merges;
+  }
+  if (merges > 0) record.softened_mass /= merges;
+  return record;
+}
+
 TheoryRecord tally_theory(std::span<const NodeReport> reports) {
   TheoryRecord theory;
   for (const auto& report : reports) {

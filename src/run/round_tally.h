@@ -28,6 +28,9 @@ void tally_training(std::span<const NodeReport> reports, RoundRecord& record);
 // split among these stages by the seconds that each took on its thread. Views of merges move into the record.
 void tally_exchange(std::span<NodeReport> reports, double wall_seconds, RoundRecord& record);
 
+// Whom the residents' merges doubted.
+DefenceRecord tally_defence(std::span<const NodeReport> reports);
+
 TheoryRecord tally_theory(std::span<const NodeReport> reports);
 
 // ε of every client's account.

@@ -8,6 +8,8 @@
 #include "dfrost/wasserstein.h"
 #include "measure/evaluation.h"
 #include "merge/merge_kinds.h"
+#include "run/attack_tally.h"
+#include "run/attackers.h"
 #include "run/class_mass.h"
 #include "run/federation_parts.h"
 #include "run/pool_keys.h"
@@ -53,6 +55,7 @@ Simulation::Simulation(const RunConfig& config, Method method, const Backbone& b
                        const Preprocessing& preprocessing, Corpus corpus, const MakeWorkforce& make_workforce)
     : ground_(config, std::move(method), backbone, preprocessing, std::move(corpus)),
       config_(ground_.config),
+      hostile_(attackers_of(config.attack, ground_.partition.clients.size(), config.run.seed)),
       workforce_(make_workforce(ground_)),
       network_model_(
           make_node(config, backbone.geometry(), ground_.corpus.classes(), 0, config.usual_prompts())) {}
@@ -71,10 +74,11 @@ RoundRecord Simulation::run_round(const RoundProgressCallback& progress) {
     record.privacy = tally_privacy(clients(), config_.privacy.delta);
   const Stopwatch measuring;
   measure(record);
+  if (config_.attack.is_on()) record_attack(done.outcome.nodes, record);
   record.seconds.measure += measuring.seconds();
   if (is_evaluated(config_, round_)) {
     const Stopwatch evaluating;
-    record.evaluation = evaluate_all(progress);
+    evaluate_all(record, progress);
     if (config_.evaluate.membership > 0)
       record.membership = workforce_->workshop().attack_members(clients(), record.evaluation->clients);
     record.seconds.evaluate = evaluating.seconds();
@@ -96,9 +100,10 @@ RoundRecord Simulation::score_untrained(const RoundProgressCallback& progress) {
   RoundRecord record;
   const Stopwatch measuring;
   measure(record);
+  if (config_.attack.is_on()) record_attack({}, record);
   record.seconds.measure = measuring.seconds();
   const Stopwatch evaluating;
-  record.evaluation = evaluate_all(progress);
+  evaluate_all(record, progress);
   record.seconds.evaluate = evaluating.seconds();
   return record;
 }
@@ -109,6 +114,7 @@ void Simulation::record_exchange(WorkDone& done, RoundRecord& record) {
   record.sent_messages += done.sent_messages;
   if (config_.diagnostics.theory && traits_of(config_.merge.kind).has_theorem)
     record.theory = tally_theory(done.outcome.nodes);
+  if (config_.merge.defends()) record.defence = tally_defence(done.outcome.nodes);
 }
 
 Node Simulation::model_of(const Node& client) const {
@@ -161,7 +167,16 @@ bool Simulation::by_class_mass() const {
   return config_.merge.head == HeadMerge::class_mass && config_.method.cooperation == Cooperation::peers;
 }
 
-EvaluationRecord Simulation::evaluate_all(const RoundProgressCallback& progress) {
+void Simulation::record_attack(std::span<const NodeReport> reports, RoundRecord& record) {
+  record.attack = tally_attack(reports, hostile_);
+  if (reports.empty()) return;
+  record.attack->distance = distance_from_honest(clients(), hostile_,
+                                                 {.prompts = network_model_.state.prompts().rows(),
+                                                  .seed = config_.run.seed,
+                                                  .threads = threads()});
+}
+
+void Simulation::evaluate_all(RoundRecord& record, const RoundProgressCallback& progress) {
   const auto scoring = config_.scoring();
   const auto chosen = scored_clients(scoring, clients().size());
   const auto samples = scored_samples(scoring, corpus(), config_.run.seed);
@@ -173,12 +188,18 @@ EvaluationRecord Simulation::evaluate_all(const RoundProgressCallback& progress)
   };
   auto evaluations = workforce_->evaluate(chosen.size() + 1 - first, model_at, progress);
   evaluations.insert(evaluations.begin(), first, evaluations.back());
-  return summarize_scores(corpus(), chosen, samples.size(), evaluations);
+  record.evaluation = summarize_scores(corpus(), chosen, samples.size(), evaluations);
+  if (!record.attack) return;
+  record.attack->honest = honest_scores(chosen, hostile_, evaluations);
+  if (config_.attack.kind == AttackKind::backdoor)
+    record.attack->backdoor_success =
+        workforce_->workshop().backdoor_success(clients(), honest_among(chosen, hostile_));
 }
 
 Participants Simulation::participants() const {
   Participants all{corpus(), partition(), {}, threads(), shares()};
   for (const auto& client : clients()) all.prompts.push_back(client.state.prompts().rows());
+  all.hostile = hostile_;
   return all;
 }
 

@@ -68,11 +68,13 @@ class Simulation {
   bool has_server() const { return nodes().size() > clients().size(); }
   void measure_around_server(RoundRecord& record);
   bool scores_differ() const;
-  EvaluationRecord evaluate_all(const RoundProgressCallback& progress);
+  void evaluate_all(RoundRecord& record, const RoundProgressCallback& progress);
+  void record_attack(std::span<const NodeReport> reports, RoundRecord& record);
   bool by_class_mass() const;
 
   Groundwork ground_;
-  const RunConfig& config_;  // the groundwork's
+  const RunConfig& config_;    // the groundwork's
+  std::vector<bool> hostile_;  // per client
   std::unique_ptr<Workforce> workforce_;
   Node network_model_;
   std::size_t round_ = 0;

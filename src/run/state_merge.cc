@@ -1,6 +1,8 @@
 #include "run/state_merge.h"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 #include "base/stopwatch.h"
 #include "dfrost/measure.h"
@@ -9,6 +11,7 @@
 #include "merge/merge_kinds.h"
 #include "run/average_part.h"
 #include "run/class_mass.h"
+#include "run/defence.h"
 #include "run/pool_keys.h"
 
 namespace dfrost {
@@ -32,21 +35,36 @@ std::vector<ClientId> ids_of_all(const Node& node, const Inbox& inbox) {
   return all;
 }
 
-// What is not moved by the merge of the prompts, `summary`, is averaged or stays.
-void merge_all_but_prompts(const Inbox& inbox, const MergeSection& options, const MergeSummary& summary,
-                           Node& node) {
+// What is not moved by the merge of the prompts, `summary`, is averaged or stays. Keys are of whom prompts
+// are of, `believed`; all else is of `inbox`, as defences have left it, or was averaged by merge_robustly().
+void merge_all_but_prompts(const Inbox& believed, const Inbox& inbox, const MergeSection& options,
+                           const MergeSummary& summary, Node& node) {
+  const RobustMeanOptions mean = mean_options(options.defence);
   for (const auto& part : node.state.layout.parts()) {
     if (part.name == kPromptPart) continue;
     if (part.name == kKeysPart && (options.custom || traits_of(options.kind).transports)) {
-      merge_keys(part_of_all(node, inbox, kKeysPart), summary, node.state.part(kKeysPart));
+      merge_keys(part_of_all(node, believed, kKeysPart), summary, node.state.part(kKeysPart));
     } else if (options.head == HeadMerge::class_mass && has_class_rows(node, part.name)) {
       continue;
-    } else if (options.head != HeadMerge::own) {
+    } else if (options.head != HeadMerge::own && mean.is_plain()) {
       average_part(part.name, inbox.messages, inbox.weights, inbox.self_weight,
                    std::span(node.state.values).subspan(part.offset, part.size));
     }
   }
-  if (options.head == HeadMerge::class_mass) merge_class_rows(node, inbox, options.mass);
+  if (options.head == HeadMerge::class_mass) merge_class_rows(node, inbox, options.mass, mean);
+}
+
+// Mass that each sender's rows have in the plan, [rows of all, n].
+std::vector<SenderMass> mass_of_senders(std::span<const ClientId> ids,
+                                        std::span<const MatrixView<const float>> senders,
+                                        std::span<const double> plan, std::size_t prompts) {
+  std::vector<SenderMass> masses;
+  for (std::size_t s = 0; s < senders.size(); ++s) {
+    const auto own = plan.first(senders[s].rows() * prompts);
+    masses.push_back({ids[s], std::accumulate(own.begin(), own.end(), 0.0)});
+    plan = plan.subspan(own.size());
+  }
+  return masses;
 }
 
 // The mixing weights of the client itself and of each sender, or none for equal ones.
@@ -103,34 +121,89 @@ std::vector<TensorPattern> patterns_of_state(const Node& node, HeadMerge head) {
   return patterns;
 }
 
+namespace {
+
+// The prompt sets that are merged, own first, as far as they are believed.
+struct PromptSenders {
+  std::vector<MatrixView<const float>> sets;
+  std::vector<std::vector<float>> clipped = {};  // what sets may point into
+  std::vector<std::vector<double>> masses = {};  // of their rows; empty: all alike
+};
+
+PromptSenders prompt_senders(const Node& node, const Inbox& inbox, const MergeSection& options,
+                             DefenceOutcome& report) {
+  PromptSenders senders{part_of_all(node, inbox, kPromptPart)};
+  if (!options.defence.clip.is_on()) return senders;
+  const std::size_t width = senders.sets.front().cols();
+  auto clipped = clip_sets(senders.sets, options.defence.clip);
+  for (std::size_t s = 0; s < clipped.size(); ++s) {
+    if (!clipped[s].is_clipped()) continue;
+    report.clipped_prompts.push_back(inbox.messages[s].sender());
+    const auto& points = clipped[s].points;
+    const auto& kept = senders.clipped.emplace_back(points.begin(), points.end());
+    senders.sets[s + 1] = {kept.data(), kept.size() / width, width};
+    if (clipped[s].masses.empty()) continue;
+    senders.masses.resize(senders.sets.size());
+    senders.masses[s + 1] = std::move(clipped[s].masses);
+  }
+  return senders;
+}
+
+// What is averaged by index, as one vector. Prompts that are so go to `merged`: the node's own ones stay
+// until all is merged.
+void merge_robustly(const Inbox& inbox, const MergeSection& options, Node& node, std::span<float> merged) {
+  const auto mean = mean_options(options.defence);
+  if (mean.is_plain()) return;
+  auto values = node.state.values;
+  const auto parts = averaged_parts(node, options);
+  average_parts(parts, inbox, mean, values);
+  for (const auto* part : parts) {
+    const auto robust = std::span(values).subspan(part->offset, part->size);
+    std::ranges::copy(robust, part->name == kPromptPart
+                                  ? merged.begin()
+                                  : std::span(node.state.values).subspan(part->offset).begin());
+  }
+}
+
+}  // namespace
+
 MergeOutcome merge_states(Node& node, const Inbox& inbox, const MergeSection& options, Seed seed,
                           const RoundPlan& plan) {
   if (inbox.messages.empty()) return {};
   const Stopwatch merging;
+  DefenceOutcome defence;
+  const Defended defended(node, inbox, options, defence);
+  const bool by_index = !options.custom && !traits_of(options.kind).transports;
+  const Inbox& of_prompts = by_index ? defended.averaged() : defended.believed();
   const auto own = node.state.prompts();
-  const auto senders = part_of_all(node, inbox, kPromptPart);
-  const auto weights = sender_weights(inbox, options);
+  const auto senders = prompt_senders(node, of_prompts, options, defence);
+  const auto weights = sender_weights(of_prompts, options);
   MergeOptions how = options;
   how.seed = RandomStream(seed, "merge", node.id, plan.round).next();
   const auto before = node.draft.find(kPromptsBefore);
   const float* previous = before == node.draft.end() ? own.data() : before->second.values.data();
   std::vector<float> merged(own.rows() * own.cols());
   const MatrixView<float> result(merged.data(), own.rows(), own.cols());
-  const MergeInput input{senders, weights, {previous, own.rows(), own.cols()}};
+  const MergeInput input{senders.sets, weights, {previous, own.rows(), own.cols()}, senders.masses};
   const auto summary = options.custom ? merge_by(*options.custom, input, node.id, plan.round, result)
                                       : merge(input, how, result);
-  merge_all_but_prompts(inbox, options, summary, node);
+  defence.softened_mass = summary.softened_mass;
+  merge_robustly(defended.averaged(), options, node, merged);
+  merge_all_but_prompts(of_prompts, defended.averaged(), options, summary, node);
   const double merge_seconds = merging.seconds();
 
   const Stopwatch measuring;
+  const auto ids = ids_of_all(node, of_prompts);
   MergeOutcome report{.merged = true,
                       .off_index_mass = summary.off_index_mass,
-                      .error = merge_error(senders, weights, result),
+                      .error = merge_error(senders.sets, weights, result),
                       .dead_prompts = summary.died.size(),
                       .theorem = summary.theorem,
+                      .senders = mass_of_senders(ids, senders.sets, summary.plan, own.rows()),
+                      .defence = std::move(defence),
                       .merge_seconds = merge_seconds};
   if (plan.has_view(node.id)) {
-    report.view = view_merge(ids_of_all(node, inbox), senders, result, summary);
+    report.view = view_merge(ids, senders.sets, result, summary);
     report.view->round = plan.round;
     report.view->kind = options.kind;
   }

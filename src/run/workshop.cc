@@ -3,8 +3,10 @@
 #include <utility>
 
 #include "measure/evaluation.h"
+#include "run/attack_tally.h"
 #include "run/federation_parts.h"
 #include "run/membership_attack.h"
+#include "run/poisoned_samples.h"
 #include "run/progress_counter.h"
 
 namespace dfrost {
@@ -77,6 +79,24 @@ std::vector<Evaluation> Workshop::evaluate(std::size_t models, const ModelAt& mo
     counter.add();
   });
   return evaluations;
+}
+
+std::optional<double> Workshop::backdoor_success(std::span<const Node> clients,
+                                                std::span<const std::size_t> chosen) {
+  const RunConfig& config = ground_.config;
+  const auto samples = scored_samples(config.scoring(), ground_.corpus, config.run.seed);
+  const MarkedPictures marked(test_samples_, ground_.backbone, config.attack.target,
+                              MarkedPictures::Which::all);
+  const auto others = pictures_of_others(test_samples_, marked, samples);
+  if (others.empty() || chosen.empty()) return std::nullopt;
+  std::vector<double> taken(chosen.size());
+  threads_.parallel_for(chosen.size(), [&](std::size_t i, std::size_t worker) {
+    const Node& model = clients[chosen[i]];
+    const auto found = dfrost::evaluate(model.adapter, model.state, marked, others,
+                                        {config.train.mask, config.evaluate.batch}, workspaces_[worker]);
+    taken[i] = found.total().accuracy_masked();
+  });
+  return spread_of(taken).mean;
 }
 
 MembershipRecord Workshop::attack_members(std::span<const Node> clients,

@@ -52,5 +52,14 @@ TEST(Peer, HasTheSimulatorsBytesWhereSomeSitOutAndLinksFail) {
   expect_the_simulators_bytes(experiment, config);
 }
 
+TEST(Peer, HasTheSimulatorsBytesWhereSomeAreHostileAndAllDefend) {
+  const SmallExperiment experiment;
+  auto config = eight(experiment, "dfrost");
+  config.attack = {.kind = AttackKind::dissensus, .clients = {1, 6}};
+  config.merge.trim = 0.2;
+  config.merge.defence = {.reject = 2, .clip = {.share = 0.5}, .head_median = 1};
+  expect_the_simulators_bytes(experiment, config);
+}
+
 }  // namespace
 }  // namespace dfrost

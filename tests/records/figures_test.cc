@@ -26,6 +26,11 @@ RoundRecord full_record() {
   record.class_mass.emplace();
   record.privacy.emplace();
   record.membership.emplace();
+  record.attack.emplace();
+  record.attack->mass = record.attack->distance = 0.5;
+  record.attack->honest.emplace();
+  record.attack->backdoor_success = 0.5;
+  record.defence.emplace();
   record.evaluation.emplace();
   record.evaluation->domains = record.evaluation->network_domains = {{"mnist", 0.5, 0.25}};
   return record;
@@ -37,6 +42,8 @@ const std::set<std::string> kNoFigures = {"schema",
                                           "graph",
                                           "class_mass.total",
                                           "privacy.clients",
+                                          "attack.clients",
+                                          "defence.doubted",
                                           "evaluation.clients",
                                           "evaluation.domains",
                                           "evaluation.network_domains"};

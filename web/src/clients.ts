@@ -12,10 +12,15 @@ export function clientName(about: Run["about"], client: number): string {
 
 /** At the head of a box. */
 export function clientTitle(about: Run["about"], client: number): string {
-  return givenName(about, client) ?? `Client ${client}`;
+  return (givenName(about, client) ?? `Client ${client}`) + (isHostile(about, client) ? ", hostile" : "");
 }
 
 /** Beside an axis or in a list, where it is clear that clients are meant. */
 export function shortClientName(about: Run["about"], client: number): string {
-  return givenName(about, client) ?? String(client);
+  return (givenName(about, client) ?? String(client)) + (isHostile(about, client) ? "✕" : "");
+}
+
+/** Whether the experiment made it an attacker. */
+export function isHostile(about: Run["about"], client: number): boolean {
+  return about?.clients?.[client]?.hostile === true;
 }

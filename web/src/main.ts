@@ -12,6 +12,7 @@ import { checks } from "./sections/checks";
 import { compareTable } from "./sections/compare_table";
 import { federation } from "./sections/federation";
 import { headline } from "./sections/headline";
+import { hostile } from "./sections/hostile";
 import { masthead } from "./sections/masthead";
 import { measures } from "./sections/measures";
 import { merges } from "./sections/merges";
@@ -70,7 +71,7 @@ function runPicker(app: App): Section {
 }
 
 function makersFor(app: App): Maker[] {
-  const detail = [time, partition, network, merges, checks, reproduce];
+  const detail = [hostile, time, partition, network, merges, checks, reproduce];
   if (app.report.runs.length === 0) return [];
   if (app.report.runs.length === 1) return [headline, federation, accuracy, measures, ...detail];
   return [compareTable, legendBar, accuracy, measures, runPicker, federation, ...detail];

@@ -69,6 +69,20 @@ export interface Theory {
   largest_ratio?: Figure;
 }
 
+/** What hostile clients did to the others; only where there are any. */
+export interface Attack {
+  clients?: number[];
+  mass?: Figure;
+  distance?: Figure;
+  backdoor_success?: Figure;
+  honest_accuracy_masked?: Spread;
+}
+
+/** Who doubted whom, as pairs of a client and a sender; only where merges defend themselves. */
+export interface Defence {
+  doubted?: Record<string, Link[]>;
+}
+
 /** A line of metrics.jsonl. */
 export interface Round {
   schema?: number;
@@ -95,6 +109,8 @@ export interface Round {
   evaluation?: Evaluation;
   graph?: Graph;
   theory?: Theory;
+  attack?: Attack;
+  defence?: Defence;
 }
 
 export type Point = [number, number];
@@ -147,7 +163,7 @@ export interface About {
   machine?: { cpu?: string; cores?: number; threads?: number; precision?: string };
   backbone?: { name?: string; family?: string; width?: number; depth?: number; patch?: number; image_size?: number };
   domains?: Domain[];
-  clients?: { name?: string; domain?: number; samples?: number; prompts?: number }[];
+  clients?: { name?: string; domain?: number; samples?: number; prompts?: number; hostile?: boolean }[];
   partition?: number[][];
 }
 

@@ -84,6 +84,27 @@ test("the slider moves through the rounds' graphs, by keyboard too", async () =>
   await page.close();
 });
 
+test("hostile clients are crossed in the graph, and a table says who doubted them", async () => {
+  const data = oneRun({ rounds: 4 });
+  const { page: honest } = await browser.open(data);
+  assert.ok(await honest.locator("#hostile").isHidden());
+  await honest.close();
+  const run = data.runs[0];
+  for (const client of [2, 7]) run.about.clients[client].hostile = true;
+  for (const round of run.rounds) {
+    round.attack = { clients: [2, 7], mass: 0.1, distance: 0.5, honest_accuracy_masked: { mean: 0.6, min: 0.4 } };
+    round.defence = { rejected: 2, doubted: { rejected: [[0, 2], [1, 5]], clipped_prompts: [[3, 7]] } };
+  }
+  const { page } = await browser.open(data);
+  assert.equal(await page.locator(".graph .hostile-mark").count(), 2);
+  const rows = page.locator("#hostile tbody tr");
+  assert.equal(await rows.count(), 3);
+  assert.match(await rows.nth(0).innerText(), /Client 2, hostile.*\b4\b/s);
+  assert.match(await rows.nth(2).innerText(), /honest ones.*\b4\b/s);
+  assert.equal(await page.locator("#hostile figure:visible").count(), 5);  // four figures and the table
+  await page.close();
+});
+
 test("masked and unmasked, links and heat map, light and dark can be chosen", async () => {
   const { page } = await browser.open(oneRun({ rounds: 10 }));
   const canvas = page.locator("#accuracy canvas").first();

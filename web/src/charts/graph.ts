@@ -10,6 +10,8 @@ export interface GraphSpec {
   graph: Graph;
   /** The domain of each client, by position. */
   domains: number[];
+  /** Clients to be marked. */
+  hostile: Set<number>;
   title: (client: number) => string;
   /** What to say of a client, under its name. */
   facts: (client: number) => { label: string; value: string }[];
@@ -78,7 +80,8 @@ export class GraphChart {
     const failed = (spec.graph.failed ?? []).map((link) => this.link(link, "link failed"));
     const nodes = spec.domains.map((domain, client) => this.node(client, domain, absent.has(client), dot));
     const names = count > 1.3 * this.radius / 3 ? [] : spec.domains.map((_, client) => this.name(client, dot));
-    this.drawing.replaceChildren(svg("g", {}, ...links, ...failed), svg("g", {}, ...nodes), svg("g", {}, ...names));
+    const marks = [...spec.hostile].map((client) => this.cross(client, dot));
+    this.drawing.replaceChildren(svg("g", {}, ...links, ...failed), svg("g", {}, ...nodes), svg("g", {}, ...marks), svg("g", {}, ...names));
   }
 
   private link([u, v]: Link, kind: string): SVGElement | null {
@@ -105,6 +108,18 @@ export class GraphChart {
       class: `client${isAbsent ? " absent" : ""}${isNear ? "" : " faded"}`,
       "data-client": client, cx: rounded(x), cy: rounded(y), r: rounded(this.picked === client ? dot * 1.25 : dot),
       fill: isAbsent ? palette().surface : colour, stroke: colour, "stroke-width": 2,
+    });
+  }
+
+  /** Over a hostile client's dot. */
+  private cross(client: number, dot: number): SVGElement | null {
+    const place = this.places[client];
+    if (!place) return null;
+    const [x, y] = place;
+    const arm = dot * 1.3;
+    return svg("path", {
+      class: "hostile-mark", "data-client": client, stroke: palette().ink, "stroke-width": 2.5, fill: "none",
+      d: `M${rounded(x - arm)},${rounded(y - arm)} L${rounded(x + arm)},${rounded(y + arm)} M${rounded(x - arm)},${rounded(y + arm)} L${rounded(x + arm)},${rounded(y - arm)}`,
     });
   }
 

@@ -2,7 +2,7 @@
 import { shownRun, type App, type Section } from "../app";
 import { GraphChart } from "../charts/graph";
 import { plainLegend } from "../charts/legend";
-import { clientTitle, shortClientName } from "../clients";
+import { clientTitle, isHostile, shortClientName } from "../clients";
 import { html } from "../dom";
 import { count, plural, significant } from "../format";
 import type { Graph, Round, Run } from "../records";
@@ -42,7 +42,7 @@ export function network(app: App): Section {
   const legend = html("div", {});
   const facts = html("dl", { class: "facts" });
   const missing = html("p", { class: "nothing" });
-  const picture = figure("The round's graph", "Failed links are dashed; clients who sat out are hollow.",
+  const picture = figure("The round's graph", "Failed links are dashed; clients who sat out are hollow, hostile ones crossed.",
     html("div", { class: "beside" }, chart.element,
       html("div", {}, html("label", { class: "slider" }, html("span", {}, "Round"), shown, slider), facts, legend)));
   const element = part("network", "Who talked to whom", "The graph is drawn anew each round. Move through the rounds, or point at a client to see its links alone.",
@@ -81,7 +81,7 @@ export function network(app: App): Section {
     const failed = graph.failed?.length ?? 0;
     const absent = graph.absent?.length ?? 0;
     chart.update({
-      graph, domains, title: (client) => clientTitle(run.about, client), facts: (client) => factsOf(run, graph, client),
+      graph, domains, hostile: new Set(domains.map((_, client) => client).filter((client) => isHostile(run.about, client))), title: (client) => clientTitle(run.about, client), facts: (client) => factsOf(run, graph, client),
       inWords: `Network of round ${round.round}: ${plural(clients, "client")}, ${plural(links, "link")}, ${failed} failed. Arrow keys pick a client.`,
     });
     const fact = (name: string, value: string) => html("div", {}, html("dt", {}, name), html("dd", {}, value));
