@@ -198,7 +198,7 @@ void PeerRun::Impl::resume() {
                 notes);
   // A peer's letters are of no use to others unless what they came from is what it goes on from: every round
   // is saved, whatever run.checkpoint_every says of a simulation.
-  saver.emplace(parts.folder / "checkpoints", fingerprint, 1, rounds);
+  saver.emplace(parts.folder / "checkpoints", fingerprint, 1, rounds, done);
   describe_run(config, parts.folder,
                about_json(config, node.participants(), parts.backbone, parts.family, options.command),
                resumed_after);
