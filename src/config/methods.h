@@ -13,7 +13,7 @@ namespace dfrost {
 
 struct MethodPreset {
   std::string name;
-  std::string title;  // as the paper writes it
+  std::string title;  // as the paper writes it, where it is the paper's
   std::string summary;
   TrainOptions train;
   PromptOptions prompts;
@@ -26,7 +26,7 @@ struct MethodPreset {
 };
 
 // dfrost, d-psgd, dfedavgm, dfedsam, each also with a "+"; dgd, d2; local and central; fedavg-pt, fedprompt;
-// dfedavg, pass-on; pfpt, pfpt-decentralized.
+// dfedavg, pass-on; pfpt, pfpt-decentralized; dfrost-plus, which is ours.
 std::span<const MethodPreset> method_presets();
 
 // Throws (invalid_argument, with the nearest name as a hint) for an unknown name.

@@ -20,9 +20,27 @@ TEST(LocalMethods, AreThePapersSettings) {
   for (const auto& method : test::update_methods()) {
     EXPECT_NO_THROW(method.train.validate());
     EXPECT_EQ(method.train.batch, 16u);
-    EXPECT_EQ(method.train.optimizer.learning_rate, 1e-4);
+    if (method.name != "dfrost-plus") {
+      EXPECT_EQ(method.train.optimizer.learning_rate, 1e-4) << method.name;
+      EXPECT_EQ(method.train.frame.coordinates, HeadCoordinates::raw) << method.name;
+      EXPECT_EQ(method.head_merge, HeadMerge::average) << method.name;
+    }
     EXPECT_EQ(method.prompts.selects(), method.name.ends_with('+')) << method.name;
   }
+}
+
+TEST(LocalMethods, OursIsWhatWasMeasuredToBeBest) {
+  const auto& plus = method_preset("dfrost-plus");
+  EXPECT_EQ(plus.train.optimizer.kind, OptimizerKind::sgd);
+  EXPECT_EQ(plus.train.optimizer.learning_rate, 0.03);
+  EXPECT_EQ(plus.train.optimizer.momentum, 0.9);
+  EXPECT_EQ(plus.train.epochs, 5u);
+  EXPECT_EQ(plus.train.prompt_epochs, 1u);
+  EXPECT_EQ(plus.train.prompt_rate, 0.03);
+  EXPECT_EQ(plus.train.frame.coordinates, HeadCoordinates::whitened);
+  EXPECT_EQ(plus.merge, MergeKind::average);
+  EXPECT_EQ(plus.head_merge, HeadMerge::class_mass);
+  EXPECT_FALSE(plus.prompts.selects());
 }
 
 TEST(LocalMethods, APlusAddsAPoolAndNothingElse) {

@@ -104,7 +104,7 @@ TEST(ExperimentPresets, KeepTheirOwnTrainingWithAnotherMethod) {
     const RunConfig demo = with_method(experiment_preset("demo"), method.name);
     EXPECT_EQ(demo.method.name, method.name);
     EXPECT_EQ(demo.train.optimizer.learning_rate, 0.03) << method.name;
-    EXPECT_EQ(demo.train.batch, 4u) << method.name;
+    EXPECT_EQ(demo.train.batch, 8u) << method.name;
     EXPECT_EQ(demo.train.epochs, 1u) << method.name;
   }
   const RunConfig sam = with_method(experiment_preset("mine"), "dfedsam+");

@@ -32,7 +32,7 @@ void update_holding_prompts(const AdapterOptions& adapter, ClientState& state, c
                             const TrainOptions& options, const RandomKey& key, Workspace& w) {
   OptimizerState optimizer;
   optimizer.start(options.optimizer, state.values.size());
-  PromptStep prompts{.head = head_offset(state.layout)};
+  PromptStep prompts{.head = head_offset(state.layout), .rate = options.prompt_rate};
   RandomStream stream = data_order(key);
   std::size_t step = 0;
   for (std::size_t epoch = 0; epoch < options.epochs; ++epoch) {
@@ -151,6 +151,8 @@ TEST(PromptRate, OfOneChangesNoByteAndOfZeroMovesNoPrompt) {
   for (const auto& method : test::update_methods()) {
     const auto adapter = resting_adapter(method, HeadKind::linear);
     auto options = resting_options(method);
+    options.prompt_rate = TrainOptions{}.prompt_rate;
+    options.prompt_epochs = TrainOptions{}.prompt_epochs;
     const auto start = make_client_state(adapter, backbone->geometry(), 1, 0);
     auto plain = start, one = start, none = start;
     local_update(adapter, plain, samples, options, {1, 2, 3}, workspace);
