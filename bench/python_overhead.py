@@ -7,7 +7,6 @@ the paper's size, which `dfrost bench merge` has for C++ (N = 60, n = 10, d = 76
 compute. A run: with on_round and on_progress against without, in rounds of some work and of hardly any; and merges in Python against the same in C++.
 """
 
-import statistics
 import tempfile
 import time
 
@@ -53,39 +52,42 @@ def world(clients, pictures):
     return dfrost.Data([some(pictures) for _ in range(clients)], some(4), ["a", "b", "c", "d"])
 
 
-def seconds(data, rounds, **how):
-    """Of a whole run, and of its merges."""
+def costs(data, rounds, **how):
+    """Of a whole run: seconds that passed, seconds of processors that it took, seconds of its merges."""
     config = dfrost.Config.preset("mine", {"run.rounds": rounds, "network.topology": "full", "merge.kind": "average", "evaluate.every": 0})
     with tempfile.TemporaryDirectory() as folder:
-        start = time.perf_counter()
+        passed, taken = time.perf_counter(), time.process_time()
         run = dfrost.run(config, folder=folder, data=data, **how)
-        return time.perf_counter() - start, sum(r["seconds.merge"] for r in run.rounds)
-
-
-WATCHED = {"on_round": lambda r: r.accuracy_masked, "on_progress": lambda *p: None}
+        return time.perf_counter() - passed, time.process_time() - taken, sum(r["seconds.merge"] for r in run.rounds)
 
 
 def in_turn(repeats, data, rounds, ways):
-    """name -> (seconds, merges) of each repeat. In turn, so that a machine that grows slower is so for all."""
+    """name -> the least of each cost: what else runs on the machine only adds. In turn, so that a machine that grows slower is so for all."""
     found = {name: [] for name in ways}
     for _ in range(repeats):
         for name, how in ways.items():
-            found[name].append(seconds(data, rounds, **how))
-    return found
+            found[name].append(costs(data, rounds, **how))
+    return {name: [min(values) for values in zip(*each)] for name, each in found.items()}
+
+
+ALONE = {"alone": {}}
+WATCHED = {"on_round": {"on_round": lambda r: r.accuracy_masked},
+           "on_round and on_progress": {"on_round": lambda r: r.accuracy_masked, "on_progress": lambda *p: None}}
 
 
 def runs():
-    found = in_turn(7, world(6, 16), 4, {"alone": {}, "watched": WATCHED})
-    rounds = [[value[0] for value in found[name]] for name in ("alone", "watched")]
-    alone, watched = map(min, rounds)
-    pairs = statistics.median(w / a - 1 for a, w in zip(*rounds))
-    print(f"run of 6 clients with 16 pictures, 4 rounds: alone {alone:.3f} s, watched {watched:.3f} s; median of pairs {100 * pairs:+.2f} %")
+    found = in_turn(9, world(6, 16), 4, ALONE | WATCHED)
+    usual = found["alone"]
+    for name, least in found.items():
+        more = [100 * (a / b - 1) for a, b in zip(least, usual)]
+        print(f"4 rounds of 6 clients with 16 pictures, {name}: {least[0]:.3f} s ({more[0]:+.2f} %), of processors {least[1]:.3f} s ({more[1]:+.2f} %)")
     # Rounds of next to no work show what a call costs, where those above hide it in their noise.
-    found = in_turn(5, world(2, 1), 100, {"alone": {}, "watched": WATCHED})
-    call = (min(v[0] for v in found["watched"]) - min(v[0] for v in found["alone"])) / 100
-    print(f"on_round and on_progress: {1e6 * call:.0f} us a round, {100 * call / (alone / 4):.3f} % of one above")
+    found = in_turn(9, world(2, 1), 60, ALONE | WATCHED)
+    for name in WATCHED:
+        call = [(a - b) / 60 for a, b in zip(found[name], found["alone"])]
+        print(f"{name}: {1e6 * call[0]:.0f} us a round, of processors {1e6 * call[1]:.0f}: {100 * call[0] / (usual[0] / 4):.3f} % of a round above")
     found = in_turn(3, world(6, 4), 4, {"C++": {}, "Python": {"merge": lambda sets: np.tensordot(sets.weights, np.asarray(sets, np.float64), 1)}})
-    print("24 merges:", ", ".join(f"in {name} {1e3 * min(v[1] for v in values):.1f} ms" for name, values in found.items()))
+    print("24 merges:", ", ".join(f"in {name} {1e3 * least[2]:.1f} ms" for name, least in found.items()))
 
 
 if __name__ == "__main__":
