@@ -21,6 +21,17 @@ namespace dfrost {
 
 template <typename T>
 inline constexpr bool kIsPlain = std::is_trivially_copyable_v<T>;
+// Texts count as lists of letters.
+template <typename T>
+inline constexpr bool kIsList = false;
+template <typename T>
+inline constexpr bool kIsList<std::vector<T>> = true;
+template <>
+inline constexpr bool kIsList<std::string> = true;
+template <typename T>
+inline constexpr bool kIsOptional = false;
+template <typename T>
+inline constexpr bool kIsOptional<std::optional<T>> = true;
 
 class Packer {
  public:
@@ -32,27 +43,22 @@ class Packer {
 
  private:
   template <typename T>
-  requires kIsPlain<T>
-  void add(T& value) { append(std::as_bytes(std::span(&value, 1))); }
-  void add(const std::string& text) {
-    add_size(text.size());
-    append(std::as_bytes(std::span(text)));
+  void add(T& value) {
+    if constexpr (kIsPlain<T>) {
+      append(std::as_bytes(std::span(&value, 1)));
+    } else if constexpr (kIsList<T>) {
+      add_size(value.size());
+      if constexpr (kIsPlain<typename T::value_type>)
+        append(std::as_bytes(std::span(value)));
+      else
+        for (auto& one : value) add(one);
+    } else if constexpr (kIsOptional<T>) {
+      add_size(value ? 1 : 0);
+      if (value) add(*value);
+    } else {
+      pack_fields(*this, value);
+    }
   }
-  template <typename T>
-  void add(std::vector<T>& values) {
-    add_size(values.size());
-    if constexpr (kIsPlain<T>)
-      append(std::as_bytes(std::span(values)));
-    else
-      for (auto& value : values) add(value);
-  }
-  template <typename T>
-  requires(!kIsPlain<std::optional<T>>) void add(std::optional<T>& value) {
-    add_size(value ? 1 : 0);
-    if (value) add(*value);
-  }
-  template <typename T>
-  requires(!kIsPlain<T>) void add(T& value) { pack_fields(*this, value); }
 
   void add_size(std::uint64_t size) { append(std::as_bytes(std::span(&size, 1))); }
   void append(std::span<const std::byte> bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
@@ -71,29 +77,23 @@ class Unpacker {
 
  private:
   template <typename T>
-  requires kIsPlain<T>
-  void take(T& value) { copy(std::as_writable_bytes(std::span(&value, 1))); }
-  void take(std::string& text) {
-    text.resize(take_size(1));
-    copy(std::as_writable_bytes(std::span(text)));
-  }
-  template <typename T>
-  void take(std::vector<T>& values) {
+  void take(T& value) {
     if constexpr (kIsPlain<T>) {
-      values.resize(take_size(sizeof(T)));
-      copy(std::as_writable_bytes(std::span(values)));
+      copy(std::as_writable_bytes(std::span(&value, 1)));
+    } else if constexpr (kIsList<T>) {
+      using Item = typename T::value_type;
+      value.resize(take_size(kIsPlain<Item> ? sizeof(Item) : 1));
+      if constexpr (kIsPlain<Item>)
+        copy(std::as_writable_bytes(std::span(value)));
+      else
+        for (auto& one : value) take(one);
+    } else if constexpr (kIsOptional<T>) {
+      value.reset();
+      if (take_size(0) != 0) take(value.emplace());
     } else {
-      values.resize(take_size(1));
-      for (auto& value : values) take(value);
+      pack_fields(*this, value);
     }
   }
-  template <typename T>
-  requires(!kIsPlain<std::optional<T>>) void take(std::optional<T>& value) {
-    value.reset();
-    if (take_size(0) != 0) take(value.emplace());
-  }
-  template <typename T>
-  requires(!kIsPlain<T>) void take(T& value) { pack_fields(*this, value); }
 
   // Of so many things, each of at least so many bytes.
   std::size_t take_size(std::size_t least_bytes) {

@@ -7,7 +7,7 @@
 namespace dfrost {
 
 Mailbox::Mailbox(std::size_t clients, MailboxOptions options)
-    : options_(std::move(options)), gone_(clients, false) {}
+    : clients_(clients), options_(std::move(options)) {}
 
 void Mailbox::begin(Moment moment) {
   const std::lock_guard lock(mutex_);
@@ -69,15 +69,15 @@ Delivery Mailbox::announce(ClientId sender, Moment moment) {
 
 void Mailbox::mark_gone(ClientId peer) {
   const std::lock_guard lock(mutex_);
-  assert(peer < gone_.size());
-  gone_[peer] = true;
+  assert(peer < clients_);
+  gone_.insert(peer);
   changed_.notify_one();
 }
 
 void Mailbox::mark_back(ClientId peer) {
   const std::lock_guard lock(mutex_);
-  assert(peer < gone_.size());
-  gone_[peer] = false;
+  assert(peer < clients_);
+  gone_.erase(peer);
 }
 
 ExchangeCounts Mailbox::counts() const {
@@ -86,7 +86,7 @@ ExchangeCounts Mailbox::counts() const {
 }
 
 Delivery Mailbox::judge(ClientId sender, Moment moment) const {
-  if (sender >= gone_.size()) return Delivery::unexpected;
+  if (sender >= clients_) return Delivery::unexpected;
   if (moment < now_ || (moment == now_ && over_)) return Delivery::late;
   if (moment.round - now_.round > options_.rounds_ahead || moment.phase >= options_.phases_per_round)
     return Delivery::early;
@@ -122,7 +122,7 @@ void Mailbox::count(Delivery delivery) {
 void Mailbox::take(Letters& letters, Received& received) {
   const auto found = letters.find(received.sender);
   if (found == letters.end()) {
-    received.absence = gone_[received.sender] ? Absence::gone : Absence::deadline;
+    received.absence = gone_.contains(received.sender) ? Absence::gone : Absence::deadline;
   } else {
     received.message = std::move(found->second);
     if (!received.arrived()) received.absence = Absence::refused;
@@ -153,7 +153,7 @@ std::vector<ClientId> Mailbox::missing_of(std::span<const ClientId> peers) const
 
 bool Mailbox::is_waiting_for(ClientId peer, const Letters* letters) const {
   const bool came = letters != nullptr && letters->contains(peer);
-  return !came && !gone_[peer];
+  return !came && !gone_.contains(peer);
 }
 
 }  // namespace dfrost

@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -69,13 +70,14 @@ class Mailbox {
   std::vector<ClientId> missing_of(std::span<const ClientId> peers) const;
   bool is_waiting_for(ClientId peer, const Letters* letters) const;
 
+  const std::size_t clients_;
   const MailboxOptions options_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   Moment now_;
   bool over_ = false;               // this moment's messages were received
   std::map<Moment, Letters> kept_;  // from now on
-  std::vector<bool> gone_;          // per client
+  std::set<ClientId> gone_;         // few at a time, however many there are
   ExchangeCounts counts_;
 };
 

@@ -64,7 +64,7 @@ class Saver {
  public:
   // `every`: rounds; 0: only the last one, `rounds`. `done`: those that an earlier process saved.
   Saver(std::filesystem::path folder, std::string fingerprint, std::size_t every, std::size_t rounds,
-        std::size_t done)
+        std::size_t done = 0)
       : folder_(std::move(folder)),
         fingerprint_(std::move(fingerprint)),
         every_(every),

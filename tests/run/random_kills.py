@@ -5,18 +5,17 @@
     random_kills.py DFROST signals              SIGINT, SIGTERM and SIGHUP save every round that is done, however rarely it
                                                 saves by itself; under nohup it outlives its terminal
 """
-import json
 import os
 import random
-import re
 import shutil
 import signal
-import struct
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+
+from run_folder import differences, left_by
 
 CONFIG = """
 [run]
@@ -61,39 +60,6 @@ def command(name, *more, rounds=4, every=1):
     return [dfrost, "run", name + ".toml", "--quiet", "--no-report", "--set", 'run.name="%s"' % name, *more]
 
 
-def without_seconds(record):
-    return {key: value for key, value in record.items() if "second" not in key and key != "name"}
-
-
-def events(data):
-    """Rounds and scalars, without times: those of events, and those that are told as scalars."""
-    kept, at = [], 0
-    while at < len(data):
-        length, = struct.unpack_from("<Q", data, at)
-        event = data[at + 12:at + 12 + length]
-        kept.append(re.sub(rb"(seconds/[a-z_]+\x15)....", rb"\1", event[9:], flags=re.S))
-        at += 12 + length + 4
-    return kept
-
-
-def left_by(name):
-    """What a run leaves, but for times; of the files that tell of kills, that they are there."""
-    root, kept = Path("runs", name), {}
-    for path in sorted(root.rglob("*")):
-        file = str(path.relative_to(root))
-        if path.is_dir() or file in ("run.log", "about.json", "config.toml") or file.startswith("checkpoints/"):
-            kept[file] = None
-        elif file == "metrics.jsonl":
-            kept[file] = [without_seconds(json.loads(line)) for line in path.read_text().splitlines()]
-        elif file == "summary.json":
-            kept[file] = without_seconds(json.loads(path.read_text()))
-        elif file.startswith("tensorboard/"):
-            kept[file] = events(path.read_bytes())
-        else:
-            kept[file] = path.read_bytes()
-    return kept
-
-
 def run(*arguments):
     subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL, timeout=PATIENCE)
 
@@ -122,23 +88,22 @@ def kills(count):
     start = time.monotonic()
     run(*command("whole"))
     took = time.monotonic() - start
-    expected = left_by("whole")
-    done = differences = runs = 0
+    expected = left_by("runs/whole")
+    done = differing = runs = 0
     while done < count:
         name = f"run-{runs}"
         done += killed(name, took, random.randint(1, 4))
         runs += 1
-        found = left_by(name)
-        if found != expected:
-            differences += 1
-            print(f"{name} differs: {sorted(file for file in found.keys() | expected.keys() if found.get(file, 0) != expected.get(file, 0))}")
+        if files := differences(left_by(Path("runs", name)), expected):
+            differing += 1
+            print(f"{name} differs: {files}")
             shutil.copytree(Path("runs", name), Path(tempfile.gettempdir(), "differs-" + name), dirs_exist_ok=True)
         shutil.rmtree(Path("runs", name))
         os.remove(name + ".toml")
         if runs % 50 == 0:
-            print(f"so far {done} kills in {runs} runs, {differences} differences", flush=True)
-    print(f"{done} kills in {runs} runs of {took:.2f} s: {differences} differences")
-    sys.exit(differences != 0)
+            print(f"so far {done} kills in {runs} runs, {differing} differences", flush=True)
+    print(f"{done} kills in {runs} runs of {took:.2f} s: {differing} differences")
+    sys.exit(differing != 0)
 
 
 def rounds_in(name):

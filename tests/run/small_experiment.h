@@ -51,18 +51,24 @@ inline void write_squares(const std::filesystem::path& path, std::size_t per_cla
   }
 }
 
+// A checkpoint, model.safetensors, and two data sets, warm and cold.
+inline void write_small_files(const std::filesystem::path& folder) {
+  write_random_checkpoint(folder / "model.safetensors", 1);
+  for (const Seed domain : {1, 2}) {
+    const std::string name = domain == 1 ? "warm" : "cold";
+    write_squares(folder / (name + "/train.bin"), 4, domain);
+    write_squares(folder / (name + "/test.bin"), 2, domain + 10);
+  }
+}
+
 struct SmallExperiment {
   TemporaryFolder folder;
   RunConfig config;
 
   SmallExperiment() {
-    write_random_checkpoint(folder / "model.safetensors", 1);
-    for (const Seed domain : {1, 2}) {
-      const std::string name = domain == 1 ? "warm" : "cold";
-      write_squares(folder / (name + "/train.bin"), 4, domain);
-      write_squares(folder / (name + "/test.bin"), 2, domain + 10);
+    write_small_files(folder.path());
+    for (const std::string name : {"warm", "cold"})
       domains.push_back({.name = name, .path = folder / name, .format = "records"});
-    }
     config.run = {.name = "small", .seed = 3, .rounds = 3, .threads = 1};
     config.backbone = {.path = folder / "model.safetensors", .precision = Precision::fp32};
     config.data = {.domains = domains, .train_per_domain = 40, .test_per_domain = 20};

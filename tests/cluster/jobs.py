@@ -1,0 +1,198 @@
+"""Whole jobs, as mpirun starts them: ranks that differ, that are lost, that are stopped.
+
+    jobs.py MPIRUN DFROST short               each once
+    jobs.py MPIRUN DFROST chaos COUNT [SEED]  kills of random ranks at random moments, each time gone on with by another
+                                              number of ranks; then every file is compared with that of one process
+"""
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "run"))
+from run_folder import differences, left_by  # noqa: E402
+
+CONFIG = """
+[run]
+name = "job"
+rounds = {rounds}
+checkpoint_every = {every}
+threads = 1
+[backbone]
+path = "frost-mini"
+precision = "fp32"
+[data]
+domains = [{{name = "squares", path = "{pictures}"}}]
+train_per_domain = 0
+test_per_domain = 0
+[partition]
+kind = "iid"
+clients_per_domain = 4
+min_per_client = 1
+[network]
+topology = "ring"
+[train]
+epochs = 1
+batch = {batch}
+[prompts]
+count = 2
+[evaluate]
+every = 2
+"""
+PATIENCE = 120  # seconds for anything; a busy machine is no failure
+
+mpirun, dfrost, what = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), sys.argv[3]
+os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+
+
+def make_world(folder):
+    os.chdir(folder)
+    for name, more in (("pictures", 0), ("others", 1)):
+        os.mkdir(name)
+        Path(name, "train.bin").write_bytes(
+            b"".join(bytes([i % 2] + 1024 * [200 - 150 * (i % 2) + i + more] + 2048 * [40]) for i in range(20)))
+
+
+def write_config(name="job", rounds=4, every=1, pictures="pictures", batch=8):
+    Path(name + ".toml").write_text(CONFIG.format(rounds=rounds, every=every, pictures=pictures, batch=batch))
+    return [dfrost, "run", name + ".toml", "--quiet", "--no-report"]
+
+
+def job(ranks, *command):
+    return [mpirun, "--oversubscribe", "--bind-to", "none", "-n", str(ranks), *command]
+
+
+def run(command):
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+
+
+def start(command):
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+
+def ranks_of(process):
+    """The processes that it started, by rank."""
+    found = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            if int(stat.read_text().rsplit(")", 1)[1].split()[1]) != process.pid:
+                continue
+            environment = (stat.parent / "environ").read_bytes()
+        except (OSError, IndexError):
+            continue
+        if match := re.search(rb"OMPI_COMM_WORLD_RANK=(\d+)", environment):
+            found[int(match[1])] = int(stat.parent.name)
+    return found
+
+
+def rounds_done():
+    try:
+        return Path("runs/job/metrics.jsonl").read_text().count("\n")
+    except FileNotFoundError:
+        return 0
+
+
+def wait_for_rounds(process, count):
+    deadline = time.monotonic() + PATIENCE
+    while rounds_done() < count:
+        assert process.poll() is None and time.monotonic() < deadline, process.communicate()
+        time.sleep(0.01)
+
+
+def newest_saved():
+    return max(int(path.stem.split("-")[1]) for path in Path("runs/job/checkpoints").iterdir())
+
+
+def ranks_that_differ_are_refused():
+    plain = write_config()
+    for difference, words in (({"batch": 4}, ["train.batch", "4 there, 8 at rank 0"]),
+                              ({"pictures": "others"}, ["the training pictures"]),
+                              ({"pictures": "nowhere"}, ["cannot start", "nowhere"])):
+        result = run([*job(2, *plain), ":", "-n", "1", *write_config("other", **difference)])
+        assert result.returncode != 0 and "rank 2 on" in result.stderr, result.stderr
+        assert all(word in result.stderr for word in words), result.stderr
+        assert not Path("runs").exists(), "it wrote something"
+
+
+def one_process_says_who_did_what():
+    result = run(job(3, *write_config(rounds=1)))
+    assert result.returncode == 0, result.stderr
+    ranks = json.loads(Path("runs/job/about.json").read_text())["ranks"]
+    assert sorted(client for rank in ranks for client in rank["clients"]) == [0, 1, 2, 3], ranks
+    assert sorted(rank["work"] for rank in ranks) == [4, 4, 8], ranks
+    assert "rank 2 of 3:" in Path("runs/job/run.log").read_text()
+    shutil.rmtree("runs")
+
+
+def a_lost_rank_is_named_and_costs_no_round_that_is_saved(lost):
+    command = write_config(rounds=100_000)
+    process = start(job(3, *command))
+    wait_for_rounds(process, 2)
+    os.kill(ranks_of(process)[lost], signal.SIGKILL)
+    _, said = process.communicate(timeout=PATIENCE)
+    assert process.returncode != 0 and f"lost rank {lost} on" in said, said
+    assert f"go on after round {newest_saved()} " in said, (newest_saved(), said)
+    shutil.rmtree("runs")
+
+
+def a_stop_saves_every_round_that_is_done():
+    process = start(job(2, *write_config(rounds=100_000, every=0)))
+    wait_for_rounds(process, 2)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=PATIENCE)
+    assert process.returncode != 0 and "are saved" in said, said
+    # A round may have been recorded in the moment in which the one before it was saved.
+    assert newest_saved() in (rounds_done(), rounds_done() - 1), (newest_saved(), rounds_done())
+    shutil.rmtree("runs")
+
+
+def chaos(count, seed):
+    random.seed(seed)
+    command = write_config(rounds=8)
+    assert run(command).returncode == 0
+    expected = left_by("runs/job")
+    shutil.rmtree("runs")
+    done, runs = 0, 0
+    while done < count:
+        kills = random.randint(1, 4)
+        while True:
+            ranks = random.choice([1, 2, 3, 5])
+            process = start(job(ranks, *command, "--resume"))
+            if kills == 0:
+                _, said = process.communicate(timeout=PATIENCE)
+                assert process.returncode == 0, said
+                break
+            try:
+                process.wait(timeout=random.uniform(0.5, 4))
+                break
+            except subprocess.TimeoutExpired:
+                there = ranks_of(process)
+                if there:
+                    os.kill(random.choice(list(there.values())), signal.SIGKILL)
+                    kills -= 1
+                    done += 1
+                process.communicate(timeout=PATIENCE)
+        found = differences(left_by("runs/job"), expected)
+        assert not found, f"run {runs} differs from one process: {found}"
+        shutil.rmtree("runs")
+        runs += 1
+    print(f"{done} kills of ranks in {runs} runs: all as one process")
+
+
+with tempfile.TemporaryDirectory() as folder:
+    make_world(folder)
+    if what == "chaos":
+        chaos(int(sys.argv[4]), int(sys.argv[5]) if len(sys.argv) > 5 else 1)
+    else:
+        ranks_that_differ_are_refused()
+        one_process_says_who_did_what()
+        a_lost_rank_is_named_and_costs_no_round_that_is_saved(2)
+        a_lost_rank_is_named_and_costs_no_round_that_is_saved(0)
+        a_stop_saves_every_round_that_is_done()
