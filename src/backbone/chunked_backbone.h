@@ -1,6 +1,6 @@
-// A Backbone over an architecture's encoder: cuts a batch into chunks of a fixed number of images and shares
-// them among threads. The cut never depends on the threads, and gradients are summed in the order of the
-// images, so neither does any result.
+// A Backbone over an architecture's encoder: cuts a batch into chunks of images and shares them among
+// threads. An image's features and gradient do not depend on the others of its chunk, and gradients are
+// summed in the order of the images, so no result depends on the threads.
 #pragma once
 
 #include <algorithm>
@@ -23,6 +23,15 @@ namespace dfrost {
 // Eight images of ViT-B/32 are 480 rows: enough for a matrix product to run at full speed, few enough that a
 // batch of 16 keeps two cores busy.
 inline constexpr std::size_t kImagesPerChunk = 8;
+
+// In bf16 the products are so fast that fetching the weights from memory, once per chunk, is what takes the
+// time of a large model: its chunks have more rows. Not as many as would let other threads wait.
+inline constexpr std::size_t kRowsPerBf16Chunk = 960;
+inline std::size_t images_per_bf16_chunk(std::size_t images, std::size_t tokens, std::size_t threads) {
+  const std::size_t needed = (images * tokens + kRowsPerBf16Chunk - 1) / kRowsPerBf16Chunk;
+  const std::size_t chunks = std::max<std::size_t>(1, (needed + threads - 1) / threads * threads);
+  return std::max<std::size_t>(1, (images + chunks - 1) / chunks);
+}
 
 // Runs a chunk on the calling thread; shapes as Backbone's, for the chunk's images.
 template <typename E>
@@ -58,24 +67,29 @@ class ChunkedBackbone final : public Backbone {
     check(pixels.cols() == geometry().patch_values() && patches.cols() == geometry().width &&
               pixels.rows() == patches.rows() && pixels.rows() % geometry().patches() == 0,
           "embed: pixels must be [images·patches, 3·patch²] and patches [images·patches, width]");
-    for_each_chunk(pixels.rows() / geometry().patches(), threads, [&](const Chunk& chunk) {
-      const std::size_t first = chunk.first * geometry().patches(),
-                        count = chunk.images * geometry().patches();
-      encoder_.embed(pixels.rows_from(first, count), patches.rows_from(first, count));
-    });
+    const std::size_t images = pixels.rows() / geometry().patches();
+    for_each_chunk(images, images_per_chunk(images, geometry().patches(), threads), threads,
+                   [&](const Chunk& chunk) {
+                     const std::size_t first = chunk.first * geometry().patches(),
+                                       count = chunk.images * geometry().patches();
+                     encoder_.embed(pixels.rows_from(first, count), patches.rows_from(first, count));
+                   });
   }
 
   void forward(const Batch& batch, MatrixView<float> features, Tape* tape,
                ThreadPool* threads) const override {
     check_batch(batch, features);
     auto* kept = static_cast<BatchTape*>(tape);
+    const std::size_t each =
+        images_per_chunk(batch.images, geometry().tokens(batch.prompts_per_image), threads);
     if (kept != nullptr) {
       kept->images = batch.images;
       kept->prompts = batch.prompts_per_image;
       kept->shared = batch.shares_prompts();
-      kept->chunks.resize(chunks_of(batch.images));
+      kept->images_per_chunk = each;
+      kept->chunks.resize(chunks_of(batch.images, each));
     }
-    for_each_chunk(batch.images, threads, [&](const Chunk& chunk) {
+    for_each_chunk(batch.images, each, threads, [&](const Chunk& chunk) {
       const auto part = part_of(batch, chunk);
       const std::size_t specials = geometry().special_tokens;
       const auto rows = features.rows_from(chunk.first * specials, chunk.images * specials);
@@ -98,7 +112,7 @@ class ChunkedBackbone final : public Backbone {
     Matrix<float> own;  // one gradient per image, where they are to be summed
     if (kept.shared) own.resize(kept.images * n, geometry().width);
     const MatrixView<float> per_image = kept.shared ? own.view() : d_prompts;
-    for_each_chunk(kept.images, threads, [&](const Chunk& chunk) {
+    for_each_chunk(kept.images, kept.images_per_chunk, threads, [&](const Chunk& chunk) {
       encoder_.backward(d_features.rows_from(chunk.first * specials, chunk.images * specials),
                         per_image.rows_from(chunk.first * n, chunk.images * n), kept.chunks[chunk.index]);
     });
@@ -145,6 +159,7 @@ class ChunkedBackbone final : public Backbone {
  private:
   struct BatchTape final : Tape {
     std::size_t images = 0;
+    std::size_t images_per_chunk = 0;
     std::size_t prompts = 0;
     bool shared = true;
     std::vector<typename Encoder::Tape> chunks;
@@ -154,19 +169,23 @@ class ChunkedBackbone final : public Backbone {
     std::size_t index, first, images;
   };
 
-  static std::size_t chunks_of(std::size_t images) {
-    return (images + kImagesPerChunk - 1) / kImagesPerChunk;
+  static std::size_t chunks_of(std::size_t images, std::size_t each) { return (images + each - 1) / each; }
+
+  // An image's results are the same in any chunk.
+  std::size_t images_per_chunk(std::size_t images, std::size_t rows_each, const ThreadPool* threads) const {
+    if (precision_ != Precision::bf16) return kImagesPerChunk;
+    return images_per_bf16_chunk(images, rows_each, threads != nullptr ? threads->size() : 1);
   }
 
   template <typename Body>
-  static void for_each_chunk(std::size_t images, ThreadPool* threads, const Body& body) {
+  static void for_each_chunk(std::size_t images, std::size_t each, ThreadPool* threads, const Body& body) {
     const auto run = [&](std::size_t index, std::size_t) {
       const OneDnnSection section;  // for all products of the chunk, instead of for each
-      const std::size_t first = index * kImagesPerChunk;
-      body(Chunk{index, first, std::min(kImagesPerChunk, images - first)});
+      const std::size_t first = index * each;
+      body(Chunk{index, first, std::min(each, images - first)});
     };
-    if (threads != nullptr) return threads->parallel_for(chunks_of(images), run);
-    for (std::size_t index = 0; index < chunks_of(images); ++index) run(index, 0);
+    if (threads != nullptr) return threads->parallel_for(chunks_of(images, each), run);
+    for (std::size_t index = 0; index < chunks_of(images, each); ++index) run(index, 0);
   }
 
   Batch part_of(const Batch& batch, const Chunk& chunk) const {

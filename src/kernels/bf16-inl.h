@@ -1,5 +1,6 @@
 // bf16 in whole vectors: rounding two float vectors into one of bf16 and widening back, as bf16.h does it for
-// one number (hardware conversions flush subnormals, and Highway's cut instead of rounding).
+// one number (Highway's conversion cuts instead of rounding). Where the processor rounds by itself, it takes
+// subnormals for zero, as the tile unit does.
 // Included once per SIMD target, inside foreach_target.
 #if defined(DFROST_KERNELS_BF16_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef DFROST_KERNELS_BF16_INL_H_
@@ -27,16 +28,37 @@ HWY_INLINE hn::Vec<hn::ScalableTag<std::uint32_t>> round_to_bf16(FloatVector x) 
   return hn::IfThenElse(hn::RebindMask(d, hn::IsNaN(x)), quiet, rounded);
 }
 
+#if HWY_TARGET != HWY_SCALAR
+HWY_INLINE hn::Vec<hn::ScalableTag<std::uint16_t>> pack_bf16(FloatVector low, FloatVector high) {
+  const hn::ScalableTag<std::uint16_t> d;
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+  if (kCpuRoundsToBf16) {
+    // Highway's target does not have the instruction: one instead of fifteen.
+    hn::Vec<hn::ScalableTag<std::uint16_t>> packed;
+    asm("vcvtne2ps2bf16 %2, %1, %0" : "=v"(packed.raw) : "v"(high.raw), "v"(low.raw));
+    return packed;
+  }
+#endif
+  return hn::ConcatOdd(d, hn::BitCast(d, round_to_bf16(high)), hn::BitCast(d, round_to_bf16(low)));
+}
+#endif
+
 // Stores 2·Lanes(FloatTag) numbers.
 HWY_INLINE void store_bf16(FloatVector low, FloatVector high, Bf16* out) {
 #if HWY_TARGET == HWY_SCALAR
   out[0] = to_bf16(hn::GetLane(low));
   out[1] = to_bf16(hn::GetLane(high));
 #else
-  const hn::ScalableTag<std::uint16_t> d;
-  const auto packed =
-      hn::ConcatOdd(d, hn::BitCast(d, round_to_bf16(high)), hn::BitCast(d, round_to_bf16(low)));
-  hn::StoreU(packed, d, &out->bits);
+  hn::StoreU(pack_bf16(low, high), hn::ScalableTag<std::uint16_t>(), &out->bits);
+#endif
+}
+
+// The same past the caches, for what is not read again soon; `out` is aligned to a vector.
+HWY_INLINE void stream_bf16(FloatVector low, FloatVector high, Bf16* out) {
+#if HWY_TARGET == HWY_SCALAR
+  store_bf16(low, high, out);
+#else
+  hn::Stream(pack_bf16(low, high), hn::ScalableTag<std::uint16_t>(), &out->bits);
 #endif
 }
 

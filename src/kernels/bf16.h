@@ -22,4 +22,7 @@ inline Bf16 to_bf16(float x) {
 
 inline float to_float(Bf16 x) { return std::bit_cast<float>(static_cast<std::uint32_t>(x.bits) << 16); }
 
+// Whether the processor has an instruction for it.
+inline const bool kCpuRoundsToBf16 = (__builtin_cpu_init(), __builtin_cpu_supports("avx512bf16") != 0);
+
 }  // namespace dfrost

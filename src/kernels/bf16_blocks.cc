@@ -2,6 +2,8 @@
 
 #include "kernels/tile.h"
 
+#include <hwy/cache_control.h>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/bf16_blocks.cc"
 #include <hwy/foreach_target.h>
@@ -56,16 +58,17 @@ HWY_INLINE void gelu_block(const float* block, const float* bias, const BlockRow
                            const TileColumn& out, const TileColumn& derivative) {
   const FloatTag d;
   const std::size_t lanes = hn::Lanes(d);
+  const GeluTable& table = gelu_table();
   for (std::size_t r = rows.first; r < rows.end; ++r) {
     const float* const from = block + r * kPanelCols;
     for (std::size_t c = 0; c < kPanelCols; c += 2 * lanes) {
       FloatVector low, high, low_slope, high_slope;
-      gelu_for_bf16(d, hn::Add(hn::Load(d, from + c), hn::LoadU(d, bias + c)), low, low_slope);
-      gelu_for_bf16(d, hn::Add(hn::Load(d, from + c + lanes), hn::LoadU(d, bias + c + lanes)), high,
+      gelu_for_bf16(d, hn::Add(hn::Load(d, from + c), hn::LoadU(d, bias + c)), table, low, low_slope);
+      gelu_for_bf16(d, hn::Add(hn::Load(d, from + c + lanes), hn::LoadU(d, bias + c + lanes)), table, high,
                     high_slope);
       store_bf16(low, high, out.data + row_offset(r, out.row_distance) + c);
       if constexpr (kDerivative) {
-        store_bf16(low_slope, high_slope, derivative.data + row_offset(r, derivative.row_distance) + c);
+        stream_bf16(low_slope, high_slope, derivative.data + row_offset(r, derivative.row_distance) + c);
       }
     }
   }
@@ -117,6 +120,8 @@ void finish_block_with_gelu(const float* block, const float* bias, const BlockRo
                             const TileColumn& out, const TileColumn& derivative) {
   HWY_DYNAMIC_DISPATCH(finish_block_with_gelu)(block, bias, rows, out, derivative);
 }
+
+void publish_streamed() { hwy::FlushStream(); }
 
 void finish_block_times(const float* block, const ConstTileColumn& factors, const BlockRows& rows,
                         const TileColumn& out) {

@@ -37,9 +37,12 @@ void finish_block(const float* block, const float* bias, bool accumulate, const 
 void finish_block_to_rows(const float* block, const float* bias, const BlockRows& rows, Bf16* out,
                           std::size_t stride);
 
-// h = block + bias; out = gelu(h); derivative = gelu'(h) where its data is not null.
+// h = block + bias; out = gelu(h); derivative = gelu'(h) where its data is not null. The derivative is for
+// the way back: it goes past the caches, so publish_streamed() must come before another thread may read it.
 void finish_block_with_gelu(const float* block, const float* bias, const BlockRows& rows,
                             const TileColumn& out, const TileColumn& derivative);
+
+void publish_streamed();
 
 // out = block ∘ factors.
 void finish_block_times(const float* block, const ConstTileColumn& factors, const BlockRows& rows,

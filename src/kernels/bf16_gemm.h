@@ -1,8 +1,9 @@
 // left·right in bf16 with fp32 sums, block by block of 32×32 on the tile unit; each finished block goes
-// through `finish` while it is in the nearest cache and the tiles are at work on the next one. The loops keep a slab of the left factor (rows × depth,
-// at most 1 MiB) in the second-level cache and stream the right factor past it, fetching the next panel
-// ahead. Every sum runs along k in one fixed order, and `finish` sees each block once per part of the depth,
-// in order: a row's result does not depend on the number of rows, its place among them or the blocking.
+// through `finish` while it is in the nearest cache and the tiles are at work on the next one. The loops keep
+// a slab of the left factor (rows × depth, at most 1 MiB) in the second-level cache and stream the right
+// factor past it, fetching the next panel ahead. Every sum runs along k in one fixed order, and `finish` sees
+// each block once per part of the depth, in order: a row's result does not depend on the number of rows, its
+// place among them or the blocking.
 #pragma once
 
 #include <algorithm>

@@ -58,8 +58,7 @@ struct FinishToFloats {
 
   OutputBlock block_of(const BlockPlace& place) const {
     const std::size_t row = place.row_tile * kTileRows, col = place.panel * kPanelCols;
-    return {out.data() + row * out.stride() + col, out.stride(),
-            std::min(kPanelCols, out.cols() - col)};
+    return {out.data() + row * out.stride() + col, out.stride(), std::min(kPanelCols, out.cols() - col)};
   }
   void prefetch(const BlockPlace& place) const {
     const OutputBlock block = block_of(place);
@@ -80,7 +79,8 @@ struct FinishToRows {
   void prefetch(const BlockPlace&) const {}
   void operator()(const float* block, const BlockPlace& place, bool, const BlockRows& rows) const {
     const std::size_t row = place.row_tile * kTileRows;
-    finish_block_to_rows(block, bias.panel(place.panel), rows_there(place, rows, out), out.row(row) + place.panel * kPanelCols, out.stride());
+    finish_block_to_rows(block, bias.panel(place.panel), rows_there(place, rows, out),
+                         out.row(row) + place.panel * kPanelCols, out.stride());
   }
 };
 
@@ -157,6 +157,7 @@ void Bf16Ops::product_gelu(const Operand& a, const Weights& w, std::span<const f
   out.resize(a.rows(), w.outputs());
   if (derivative != nullptr) derivative->resize(a.rows(), w.outputs());
   multiply(a, w.panels(), FinishWithGelu{PanelBias(bias), out, derivative});
+  publish_streamed();
 }
 
 void Bf16Ops::product_times(const Operand& a, const Weights& w, const Factors& factors, Operand& out) {

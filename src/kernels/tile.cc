@@ -34,9 +34,9 @@ struct alignas(64) TileConfig {
 static_assert(sizeof(TileConfig) == 64);
 const TileConfig kAllTilesFull;
 
-// Of a panel, this many steps are kept in the nearest cache, 32 of its 48 KiB. What is further down and all of
-// the left factor come from the second-level cache by the load that leaves the nearest one alone: had they to
-// push each other out of it, every load would wait.
+// Of a panel, this many steps are kept in the nearest cache, 32 of its 48 KiB. What is further down and all
+// of the left factor come from the second-level cache by the load that leaves the nearest one alone: had they
+// to push each other out of it, every load would wait.
 constexpr std::size_t kNearDepth = 16;
 
 // Shares out rows of side work among the steps, evenly.
@@ -63,21 +63,21 @@ class SideShare {
 // Tiles 0–3 hold the sums (row by row), 4–5 the left factor, 6–7 the right. The two kernels differ in their
 // number of rows only; tile numbers are part of the instruction, hence no loop over them, and the kind of
 // load is too, hence macros.
-#define DFROST_TWO_ROWS_STEP(load_right)         \
-  load_right(6, panel, 64);                      \
-  _tile_stream_loadd(4, upper, left.row_bytes);  \
-  _tile_dpbf16ps(0, 4, 6);                       \
-  load_right(7, second_half, 64);                \
-  _tile_dpbf16ps(1, 4, 7);                       \
-  _tile_stream_loadd(5, lower, left.row_bytes);  \
-  _tile_dpbf16ps(2, 5, 6);                       \
+#define DFROST_TWO_ROWS_STEP(load_right)        \
+  load_right(6, panel, 64);                     \
+  _tile_stream_loadd(4, upper, left.row_bytes); \
+  _tile_dpbf16ps(0, 4, 6);                      \
+  load_right(7, second_half, 64);               \
+  _tile_dpbf16ps(1, 4, 7);                      \
+  _tile_stream_loadd(5, lower, left.row_bytes); \
+  _tile_dpbf16ps(2, 5, 6);                      \
   _tile_dpbf16ps(3, 5, 7)
 
-#define DFROST_ONE_ROW_STEP(load_right)          \
-  load_right(6, panel, 64);                      \
-  _tile_stream_loadd(4, upper, left.row_bytes);  \
-  _tile_dpbf16ps(0, 4, 6);                       \
-  load_right(7, second_half, 64);                \
+#define DFROST_ONE_ROW_STEP(load_right)         \
+  load_right(6, panel, 64);                     \
+  _tile_stream_loadd(4, upper, left.row_bytes); \
+  _tile_dpbf16ps(0, 4, 6);                      \
+  load_right(7, second_half, 64);               \
   _tile_dpbf16ps(1, 4, 7)
 
 DFROST_TILE_TARGET void multiply_two_rows(const LeftTiles& left, const Bf16* panel, std::size_t depth_tiles,

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "backbone/agreement.h"
+#include "backbone/chunked_backbone.h"
 #include "backbone/random_weights.h"
 #include "backbone/step.h"
 #include "dfrost/backbone.h"
@@ -54,6 +55,15 @@ TEST(Bf16Engine, GivesTheSameBitsAtAnyNumberOfThreads) {
     EXPECT_EQ(result.features, expected.features) << count << " threads";
     EXPECT_EQ(result.d_prompts, expected.d_prompts) << count << " threads";
   }
+}
+
+TEST(Bf16Engine, CutsABatchIntoChunksOfManyRowsButLeavesNoThreadIdle) {
+  EXPECT_EQ(images_per_bf16_chunk(16, 60, 1), 16u);  // ViT-B/32 with ten prompts
+  EXPECT_EQ(images_per_bf16_chunk(16, 60, 2), 8u);
+  EXPECT_EQ(images_per_bf16_chunk(64, 60, 2), 16u);
+  EXPECT_EQ(images_per_bf16_chunk(16, 207, 1), 4u);
+  EXPECT_EQ(images_per_bf16_chunk(1, 2000, 4), 1u);
+  EXPECT_EQ(images_per_bf16_chunk(0, 60, 2), 1u);
 }
 
 TEST(Precision, AutoFallsBackToFp32WithoutTilesAndBf16IsRefused) {

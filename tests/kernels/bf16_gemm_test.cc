@@ -21,10 +21,10 @@ struct Collect {
 
   void prefetch(const BlockPlace&) const {}
   void operator()(const float* block, const BlockPlace& place, bool opens, const BlockRows& rows) const {
-    for (std::size_t r = 0; r < place.row_tiles * kTileRows; ++r) {
+    for (std::size_t r = rows.first; r < rows.end; ++r) {
       for (std::size_t c = 0; c < kPanelCols; ++c) {
         float& sum = out.row(place.row_tile * kTileRows + r)[place.panel * kPanelCols + c];
-        sum = (first ? 0.0f : sum) + block[r * kPanelCols + c];
+        sum = (opens ? 0.0f : sum) + block[r * kPanelCols + c];
       }
       ++visits.row(place.row_tile * kTileRows + r)[place.panel];
     }
@@ -55,6 +55,30 @@ Factors random_factors(std::size_t m, std::size_t n, std::size_t k) {
   store_to_tiles(test::random_floats(m, k, 1), f.left, 0, 0);
   pack_weights(test::random_floats(n, k, 2), f.right);
   return f;
+}
+
+TEST(MultiplyBlock, DoesEveryRowOfTheSideWorkOnceAndInOrder) {
+  const test::AmxForTest amx;
+  const auto f = random_factors(32, 32, 160);
+  for (const std::size_t row_tiles : {1u, 2u}) {
+    for (const std::size_t rows : {0u, 1u, 3u, 16u, 32u, 100u}) {
+      for (const std::size_t depth : {0u, 1u, 3u, 5u}) {
+        std::size_t done = 0;
+        const auto run = [](const void* state, std::size_t first, std::size_t end) {
+          auto& reached = **static_cast<std::size_t* const*>(state);
+          EXPECT_EQ(first, reached);
+          EXPECT_LT(first, end);
+          reached = end;
+        };
+        std::size_t* const counter = &done;
+        alignas(64) float out[2 * kTileRows * kPanelCols];
+        const TileSession session;
+        multiply_block({f.left.tile(0, 0), 64, 1024, 1024 * f.left.col_tiles()}, f.right.panel(0), depth,
+                       row_tiles, out, kPanelCols, {nullptr, {run, &counter, rows}});
+        EXPECT_EQ(done, rows) << depth << " steps";
+      }
+    }
+  }
 }
 
 TEST(Bf16Gemm, AgreesWithThePlainLoopsForAnyShape) {

@@ -33,6 +33,12 @@ TEST(Bf16, KeepsEveryNanANan) {
   }
 }
 
+// A processor that rounds to bf16 by itself takes subnormals for zero.
+bool is_rounded(Bf16 out, float x) {
+  const bool flushed = std::fpclassify(x) == FP_SUBNORMAL && out == to_bf16(std::copysign(0.0f, x));
+  return out == to_bf16(x) || flushed;
+}
+
 TEST(RoundRows, RoundsAsOneNumberAtATimeDoesWhateverTheBits) {
   RandomStream random(1, "bits");
   Matrix<float> x(3, 333);
@@ -45,8 +51,8 @@ TEST(RoundRows, RoundsAsOneNumberAtATimeDoesWhateverTheBits) {
   round_rows(x, out.data(), 400);
   for (std::size_t r = 0; r < 3; ++r) {
     for (std::size_t c = 0; c < 400; ++c) {
-      const Bf16 expected = c < 333 ? to_bf16(x.row(r)[c]) : Bf16{1};
-      ASSERT_EQ(out[r * 400 + c].bits, expected.bits) << r << ", " << c;
+      const Bf16 got = out[r * 400 + c];
+      ASSERT_TRUE(c < 333 ? is_rounded(got, x.row(r)[c]) : got == Bf16{1}) << r << ", " << c;
     }
   }
 }
