@@ -344,7 +344,7 @@ Study parse_study(std::string_view text, const std::string& name, const std::str
 Study load_study(const std::string& file_or_name) {
   const fs::path file = find_study(file_or_name);
   return parse_study(read_text_file(file, kLargestStudy), file.stem().string(), file.string(),
-                     file.parent_path());
+                     fs::absolute(file).parent_path());
 }
 
 }  // namespace dfrost

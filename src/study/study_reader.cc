@@ -13,6 +13,8 @@
 namespace dfrost {
 
 std::string toml_of(const toml::node& node) {
+  // The library writes more digits than tell two numbers apart.
+  if (const auto number = node.value_exact<double>()) return fmt::format("{}", *number);
   std::ostringstream text;
   node.visit([&](const auto& value) { text << value; });
   return text.str();

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "dfrost/error.h"
-#include "study/shipped_studies.h"
 #include "study/studies.h"
 
 namespace dfrost {
@@ -51,12 +50,6 @@ TEST(StudyFile, SaysInWhichLineItIsWrongAndWhatWasMeant) {
   EXPECT_STREQ(refusal("preset = \"demo\"", "").what(), "[base] names one experiment to start from");
   EXPECT_STREQ(refusal("[[\"ot\", \"0.1\", 44.5]]", "[[\"ot\", 44.5]]").what(),
                "this is not 2 value names and a number");
-}
-
-TEST(StudyFile, ThatComesWithDfrostIsWhole) {
-  for (const std::string below : {"", "paper"}) {
-    for (const auto& name : shipped_studies(below)) EXPECT_NO_THROW(load_study(name)) << name;
-  }
 }
 
 }  // namespace
