@@ -22,10 +22,9 @@ struct BenchPrivacyArguments {
 void bench_privacy(const BenchPrivacyArguments& arguments) {
   arguments.options.validate();
   const auto precision = parse_precision(arguments.precision);
-  const auto backbone =
-      arguments.checkpoint.empty()
-          ? make_backbone(RandomWeights(geometry_of_model(arguments.model), 1), {precision})
-          : make_backbone(*open_named_checkpoint(arguments.checkpoint, {}), {precision});
+  const auto backbone = arguments.checkpoint.empty()
+                            ? make_backbone(RandomWeights(geometry_of_model(arguments.model), 1), {precision})
+                            : make_backbone(*open_named_checkpoint(arguments.checkpoint, {}), {precision});
   const auto& options = arguments.options;
   const auto b = benchmark_privacy(*backbone, options);
   const auto model = arguments.checkpoint.empty() ? arguments.model : arguments.checkpoint;
@@ -50,7 +49,8 @@ void bench_privacy(const BenchPrivacyArguments& arguments) {
 
 void add_bench_privacy_command(CLI::App& bench) {
   auto* command = add_command(
-      bench, "privacy", "What a training step costs when it protects single pictures, beside one that does not.",
+      bench, "privacy",
+      "What a training step costs when it protects single pictures, beside one that does not.",
       {"dfrost bench privacy --model vit-b32           a random ViT-B/32, one client on one thread",
        "dfrost bench privacy --backbone frost-mini"});
   auto arguments = std::make_shared<BenchPrivacyArguments>();

@@ -45,10 +45,11 @@ void check_examples(const RunConfig& config) {
                    "picture by picture",
                    "use prompts.pool 0, or privacy.kind 'client'");
   if (config.train.frame.coordinates != HeadCoordinates::raw)
-    refuse_privacy("train.head_coordinates",
-                   "a head that is turned back from other coordinates carries the covariance of its "
-                   "client's pictures, which no noise protects",
-                   "use train.head_coordinates 'raw', or privacy.kind 'client' with train.head_moments 'own'");
+    refuse_privacy(
+        "train.head_coordinates",
+        "a head that is turned back from other coordinates carries the covariance of its "
+        "client's pictures, which no noise protects",
+        "use train.head_coordinates 'raw', or privacy.kind 'client' with train.head_moments 'own'");
 }
 
 void check_client(const RunConfig& config) {

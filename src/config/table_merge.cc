@@ -217,7 +217,8 @@ std::vector<ConfigKey> evaluate_keys() {
       {.section = "evaluate",
        .name = "membership",
        .field = count(DFROST_AT(evaluate.membership)),
-       .comment = "membership inference: pictures of each scored client to be told from held-out ones; 0: none",
+       .comment =
+           "membership inference: pictures of each scored client to be told from held-out ones; 0: none",
        .explanation =
            "By their loss under what the client last sent, alone and less what other clients' models make of "
            "them (docs/explanation/privacy.md). Costs up to ten forward passes for each such picture."},

@@ -33,7 +33,8 @@ std::vector<ConfigKey> privacy_keys() {
       {.section = "privacy",
        .name = "target_epsilon",
        .field = not_negative(DFROST_AT(privacy.target_epsilon)),
-       .comment = "each client takes the noise that keeps it at this epsilon over all rounds; 0: as privacy.noise",
+       .comment =
+           "each client takes the noise that keeps it at this epsilon over all rounds; 0: as privacy.noise",
        .explanation =
            "From its number of pictures, run.rounds and what [train] says. A run with a target cannot be "
            "made longer afterwards."},

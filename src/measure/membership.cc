@@ -49,8 +49,7 @@ MembershipPairs pair_members(std::span<const std::size_t> own_labels,
   return pairs;
 }
 
-std::vector<double> calibrated(std::span<const double> losses,
-                               std::span<const std::vector<double>> shadows) {
+std::vector<double> calibrated(std::span<const double> losses, std::span<const std::vector<double>> shadows) {
   std::vector<double> result(losses.begin(), losses.end());
   for (const auto& shadow : shadows)
     for (std::size_t i = 0; i < result.size(); ++i)

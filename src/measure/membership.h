@@ -32,7 +32,6 @@ MembershipPairs pair_members(std::span<const std::size_t> own_labels,
 
 // Losses less what other models, which were not trained on these pictures, have on average: what is hard for
 // everybody tells nothing. `shadows[s][i]` is that of picture i.
-std::vector<double> calibrated(std::span<const double> losses,
-                               std::span<const std::vector<double>> shadows);
+std::vector<double> calibrated(std::span<const double> losses, std::span<const std::vector<double>> shadows);
 
 }  // namespace dfrost

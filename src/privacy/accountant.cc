@@ -47,8 +47,8 @@ double log_moment_whole(double q, double sigma, std::size_t order) {
   for (std::size_t i = 0; i <= order; ++i) {
     const auto k = static_cast<double>(i);
     const double binomial = log_gamma(alpha + 1) - log_gamma(k + 1) - log_gamma(alpha - k + 1);
-    sum = log_add(sum, binomial + (alpha - k) * std::log1p(-q) + k * std::log(q) +
-                           (k * k - k) / (2 * sigma * sigma));
+    sum = log_add(
+        sum, binomial + (alpha - k) * std::log1p(-q) + k * std::log(q) + (k * k - k) / (2 * sigma * sigma));
   }
   return sum;
 }

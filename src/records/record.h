@@ -402,18 +402,20 @@ inline constexpr Figure kFigures[] = {
     figure("privacy.delta", "Privacy spent, δ", "", Form::significant, Better::neither,
            figure_of::privacy<&PrivacyRecord::delta>, "privacy.delta, which goes with every ε.")
         .in_summary(Summary::last),
-    figure("membership.auc", "Membership inference by loss, AUC", "share", Form::share, Better::lower,
-           figure_of::membership<&MembershipRecord::auc>,
-           "How often a picture that a client trained on has less loss than a held-out one of its class, under "
-           "what the client last sent; with evaluate.membership, mean over the scored clients. 50 %: the "
-           "attacker guesses.")
+    figure(
+        "membership.auc", "Membership inference by loss, AUC", "share", Form::share, Better::lower,
+        figure_of::membership<&MembershipRecord::auc>,
+        "How often a picture that a client trained on has less loss than a held-out one of its class, under "
+        "what the client last sent; with evaluate.membership, mean over the scored clients. 50 %: the "
+        "attacker guesses.")
         .in_events("membership/auc")
         .in_summary(Summary::last)
         .drawn(Chart::zero_to_one),
-    figure("membership.accuracy", "Membership inference by loss, accuracy", "share", Form::share,
-           Better::lower, figure_of::membership<&MembershipRecord::accuracy>,
-           "Right answers of an attacker who takes for members what has no more than members' mean loss, half "
-           "of the pictures being members.")
+    figure(
+        "membership.accuracy", "Membership inference by loss, accuracy", "share", Form::share, Better::lower,
+        figure_of::membership<&MembershipRecord::accuracy>,
+        "Right answers of an attacker who takes for members what has no more than members' mean loss, half "
+        "of the pictures being members.")
         .in_summary(Summary::last),
     figure("membership.shadow_auc", "Membership inference with shadow models, AUC", "share", Form::share,
            Better::lower, figure_of::membership<&MembershipRecord::shadow_auc>,

@@ -1,7 +1,7 @@
 // A hostile member's attack on what clients sent in their last round, made by the observer who knows the
 // answers: who of some pictures was trained on? Two attackers, one with the client's model alone and one who
-// compares it with those of other clients (shadow models: trained the same way, on other pictures). A function
-// of the nodes and the seed.
+// compares it with those of other clients (shadow models: trained the same way, on other pictures). A
+// function of the nodes and the seed.
 #pragma once
 
 #include <span>

@@ -25,7 +25,8 @@ std::vector<GaussianSteps> read_account(const Node& node) {
 // What a float holds of it, rounded to the side that `towards` lies on: the account must say what was done.
 double as_float(double value, double towards) {
   const auto near = static_cast<float>(value);
-  const bool wrong_side = towards > value ? static_cast<double>(near) < value : static_cast<double>(near) > value;
+  const bool wrong_side =
+      towards > value ? static_cast<double>(near) < value : static_cast<double>(near) > value;
   return static_cast<double>(wrong_side ? std::nextafter(near, static_cast<float>(towards)) : near);
 }
 

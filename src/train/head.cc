@@ -174,7 +174,8 @@ void head_gradient(const HeadOptions& head, const Backbone& backbone, const Stat
                    MatrixView<const float> features, const HeadPass& pass, std::span<float> gradient) {
   for (std::size_t i = 0; i < pass.hidden.size() + 1; ++i) {
     small_product(Transpose::yes, Transpose::no, d_output(pass, i),
-                  input_of(head, backbone, features, pass, i), part_of(layout, gradient, head_weight_name(i)));
+                  input_of(head, backbone, features, pass, i),
+                  part_of(layout, gradient, head_weight_name(i)));
     sum_rows(d_output(pass, i), part_of(layout, gradient, head_bias_name(i)).row(0));
   }
 }
@@ -194,7 +195,8 @@ void add_head_gradient_squares(const HeadOptions& head, const Backbone& backbone
 void weigh_images(std::span<const float> weights, HeadPass& pass) {
   const auto weigh = [&](Matrix<float>& d, bool inputs) {
     for (std::size_t r = 0; r < std::min(d.rows(), weights.size()); ++r) {
-      if (weights[r] == 0) std::ranges::fill(d.row(r), 0.0f);  // whatever it is: nothing times it is not nothing
+      if (weights[r] == 0)
+        std::ranges::fill(d.row(r), 0.0f);  // whatever it is: nothing times it is not nothing
       if (inputs) continue;
       for (float& value : d.row(r)) value *= weights[r];
     }

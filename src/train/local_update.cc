@@ -71,8 +71,7 @@ class Stepper {
 
  private:
   double differentiate() {
-    if (secret_ == nullptr && prompts_.rests)
-      return differentiate_head(adapter_, state_, options_.mask, w_);
+    if (secret_ == nullptr && prompts_.rests) return differentiate_head(adapter_, state_, options_.mask, w_);
     const double loss = secret_ != nullptr ? differentiate_privately()
                                            : differentiate_batch(adapter_, state_, options_.mask, w_);
     if (prompts_.rests) return loss;

@@ -12,8 +12,7 @@ namespace {
 void give_each_its_own(MatrixView<const float> shared, std::size_t images, Matrix<float>& own) {
   own.resize(images * shared.rows(), shared.cols());
   for (std::size_t i = 0; i < images; ++i)
-    std::copy_n(shared.data(), shared.rows() * shared.cols(),
-                own.data() + i * shared.rows() * shared.cols());
+    std::copy_n(shared.data(), shared.rows() * shared.cols(), own.data() + i * shared.rows() * shared.cols());
 }
 
 void run_backbone(const AdapterOptions& adapter, const ClientState& state, Backbone::Tape* tape, Workspace& w,

@@ -35,8 +35,8 @@ struct Workspace {
   PoolPass pool;
   HeadPass head;
   std::vector<Outcome> outcomes;  // one per image
-  Matrix<float> own_prompts;            // [images·prompts, d]: the same for each, to tell their gradients apart
-  std::vector<double> gradient_norms;   // of each image, before they are clipped
+  Matrix<float> own_prompts;      // [images·prompts, d]: the same for each, to tell their gradients apart
+  std::vector<double> gradient_norms;  // of each image, before they are clipped
   // The update.
   std::vector<float> gradient;  // laid out as the client's values
   std::vector<float> before_ascent;
@@ -75,7 +75,8 @@ double differentiate_head(const AdapterOptions& adapter, const ClientState& stat
                           Workspace& workspace);
 
 // The sum of the images' own gradients, each shortened to the norm `clip` over prompts and head together, in
-// workspace.gradient, and the loss as above. Nothing of an image whose gradient is not finite. Without a pool.
+// workspace.gradient, and the loss as above. Nothing of an image whose gradient is not finite. Without a
+// pool.
 double differentiate_clipped(const AdapterOptions& adapter, const ClientState& state, ClassMask mask,
                              double clip, Workspace& workspace);
 

@@ -65,8 +65,8 @@ TEST(Membership, PairsPicturesOfTheSameClassAndEachOnce) {
     ASSERT_EQ(pairs.members.size(), pairs.held_out.size());
     std::size_t expected = 0;  // of each class, as many as both have
     for (const std::size_t label : {0, 1, 2})
-      expected += static_cast<std::size_t>(
-          std::min(std::ranges::count(own, label), std::ranges::count(test, label)));
+      expected +=
+          static_cast<std::size_t>(std::min(std::ranges::count(own, label), std::ranges::count(test, label)));
     EXPECT_EQ(pairs.members.size(), std::min<std::size_t>(expected, 25));
     for (std::size_t i = 0; i < pairs.members.size(); ++i)
       EXPECT_EQ(own[pairs.members[i]], test[pairs.held_out[i]]);

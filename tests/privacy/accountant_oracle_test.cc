@@ -17,7 +17,8 @@ TEST(AccountantOracle, DivergencesAreTheIntegralsThatTheyStandFor) {
   nlohmann::json cases = nlohmann::json::array();
   for (const double rate : {1e-3, 0.04, 0.3, 0.7})
     for (const double noise : {0.6, 1.0, 2.5})
-      for (const double order : {1.1, 1.5, 2.0, 3.7, 8.0, 10.3, 24.0, 40.0}) cases.push_back({rate, noise, order});
+      for (const double order : {1.1, 1.5, 2.0, 3.7, 8.0, 10.3, 24.0, 40.0})
+        cases.push_back({rate, noise, order});
   const test::TemporaryFolder folder;
   write_file_atomically(folder / "cases.json", cases.dump());
   test::run_python("privacy/accountant_oracle.py", fmt::format("'{}'", (folder / "cases.json").string()));

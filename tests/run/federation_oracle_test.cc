@@ -249,7 +249,8 @@ std::size_t steps_of(const RunConfig& config, std::size_t samples) {
   return (samples + config.train.batch - 1) / config.train.batch * config.train.epochs;
 }
 
-// All factors that a client's round draws, [steps, batch, hidden]; a batch that is drawn may hold all pictures.
+// All factors that a client's round draws, [steps, batch, hidden]; a batch that is drawn may hold all
+// pictures.
 std::vector<float> dropout_of(const RunConfig& config, const RandomKey& key, std::size_t samples,
                               std::size_t hidden, std::size_t& batch) {
   const std::size_t steps = steps_of(config, samples);
@@ -336,8 +337,7 @@ void export_values(const Case& c, const Simulation& federation, const std::files
     for (std::size_t round = 1; round <= c.config.run.rounds; ++round) {
       std::size_t batch = 0;
       const std::size_t samples = federation.partition().clients[client.id].size();
-      dropout.push_back(
-          dropout_of(c.config, {c.config.run.seed, client.id, round}, samples, hidden, batch));
+      dropout.push_back(dropout_of(c.config, {c.config.run.seed, client.id, round}, samples, hidden, batch));
       tensors.push_back({fmt::format("dropout/{}/{}", round, client.id),
                          {steps_of(c.config, samples), batch, hidden},
                          dropout.back()});

@@ -89,8 +89,7 @@ class PrivateStep : public testing::TestWithParam<PrivateCase> {
     // A picture keeps what it drops, whoever else is in the batch.
     workspace_.dropout.resize(pictures.size(), 512);
     for (std::size_t i = 0; i < pictures.size(); ++i)
-      draw_dropout({1, 2, 3}, pictures[i], adapter_.head.dropout,
-                   {workspace_.dropout.row(i).data(), 1, 512});
+      draw_dropout({1, 2, 3}, pictures[i], adapter_.head.dropout, {workspace_.dropout.row(i).data(), 1, 512});
   }
 
   // By a pass of its own.
