@@ -90,10 +90,11 @@ std::vector<double> trimmed_mean(const WeightedVectors& all, double share) {
   return result;
 }
 
-std::vector<double> geometric_median(const WeightedVectors& all, double radius) {
+GeometricMedian geometric_median(const WeightedVectors& all, double radius) {
   const auto products = products_from_first(all);
   std::vector<double> point(all.weights.begin(), all.weights.end());  // its coordinates: Σ point_s·v_s
   std::vector<double> next(point.size());
+  bool is_mean = true;
   for (std::size_t step = 0; step < kMostSteps; ++step) {
     double sum = 0;
     bool softens = false;
@@ -106,6 +107,7 @@ std::vector<double> geometric_median(const WeightedVectors& all, double radius) 
       sum += next[s];
     }
     if (!softens || !(sum > 0)) break;
+    is_mean = false;
     auto move = point;
     for (std::size_t s = 0; s < point.size(); ++s) {
       next[s] /= sum;
@@ -114,19 +116,23 @@ std::vector<double> geometric_median(const WeightedVectors& all, double radius) 
     point.swap(next);
     if (length_of(move, products) <= kAtRest * radius) break;
   }
-  return weighted_sum(all, point);
+  return {weighted_sum(all, point), is_mean};
 }
 
-void robust_mean(const WeightedVectors& all, const RobustMeanOptions& options, std::span<float> merged) {
+bool robust_mean(const WeightedVectors& all, const RobustMeanOptions& options, std::span<float> merged) {
   std::vector<double> mean;
+  bool is_plain = options.is_plain();
   if (options.trim > 0) {
     mean = trimmed_mean(all, options.trim);
   } else if (options.median > 0 && all.weights.size() > 1) {
-    mean = geometric_median(all, options.median * usual_distance_from_first(all));
+    auto median = geometric_median(all, options.median * usual_distance_from_first(all));
+    mean = std::move(median.point);
+    is_plain = median.is_mean;
   } else {
     mean = weighted_sum(all, all.weights);
   }
   for (std::size_t i = 0; i < all.size; ++i) merged[i] = static_cast<float>(mean[i]);
+  return !is_plain;
 }
 
 double distance_between(std::span<const float> a, std::span<const float> b) {
