@@ -1,6 +1,7 @@
 #include "merge/robust_mean.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -12,21 +13,48 @@ constexpr double kSharpestRadius = 1e-9;
 constexpr std::size_t kMostSteps = 1000;
 constexpr double kAtRest = 1e-13;  // of the radius
 
-// Of sorted pairs of value and weight, which sum to one.
-double mean_of_middle(std::span<const std::pair<double, double>> sorted, double share) {
-  double below = 0, sum = 0;
-  for (const auto& [value, weight] : sorted) {
-    const double from = std::max(below, share), to = std::min(below + weight, 1 - share);
-    if (to > from) sum += (to - from) * value;
-    below += weight;
+// So many values are sorted side by side: the same comparisons for all, which compilers turn into vectors.
+constexpr std::size_t kLanes = 32;
+using Lanes = std::array<double, kLanes>;
+
+struct LanesOfSender {
+  Lanes values, weights;
+};
+
+// Puts the smaller values first, with their weights.
+void put_in_order(LanesOfSender& first, LanesOfSender& second) {
+  for (std::size_t i = 0; i < kLanes; ++i) {
+    const bool swapped = second.values[i] < first.values[i];
+    const double low = swapped ? second.values[i] : first.values[i];
+    const double high = swapped ? first.values[i] : second.values[i];
+    const double of_low = swapped ? second.weights[i] : first.weights[i];
+    const double of_high = swapped ? first.weights[i] : second.weights[i];
+    first.values[i] = low;
+    second.values[i] = high;
+    first.weights[i] = of_low;
+    second.weights[i] = of_high;
   }
-  return sum / (1 - 2 * share);
 }
 
-void insertion_sort(std::span<std::pair<double, double>> values) {
-  for (std::size_t i = 1; i < values.size(); ++i)
-    for (std::size_t j = i; j > 0 && values[j].first < values[j - 1].first; --j)
-      std::swap(values[j], values[j - 1]);
+// A neighbourhood is small: every one past all before it.
+void sort_senders(std::span<LanesOfSender> senders) {
+  for (std::size_t last = 1; last < senders.size(); ++last)
+    for (std::size_t s = last; s > 0; --s) put_in_order(senders[s - 1], senders[s]);
+}
+
+// Of sorted values with weights that sum to one.
+Lanes mean_of_middle(std::span<const LanesOfSender> sorted, double share) {
+  Lanes below{}, sum{};
+  for (const auto& [values, weights] : sorted) {
+    for (std::size_t i = 0; i < kLanes; ++i) {
+      const double after = below[i] + weights[i];
+      const double from = std::max(below[i], share), to = std::min(after, 1 - share);
+      sum[i] += std::max(to - from, 0.0) * values[i];
+      below[i] = after;
+    }
+  }
+  for (double& value : sum) value /= 1 - 2 * share;
+  return sum;
 }
 
 // ⟨v_s − v_0, v_t − v_0⟩: all that distances between points of the vectors' plane depend on. From the first,
@@ -80,20 +108,26 @@ double usual_distance_from_first(const WeightedVectors& all) {
 
 std::vector<double> trimmed_mean(const WeightedVectors& all, double share) {
   std::vector<double> result(all.size);
-  std::vector<std::pair<double, double>> values(all.weights.size());
-  for (std::size_t i = 0; i < all.size; ++i) {
-    for (std::size_t s = 0; s < values.size(); ++s)
-      values[s] = {static_cast<double>(all.vectors[s][i]), all.weights[s]};
-    insertion_sort(values);  // a neighbourhood is small
-    result[i] = mean_of_middle(values, share);
+  std::vector<LanesOfSender> senders(all.weights.size());
+  for (std::size_t first = 0; first < all.size; first += kLanes) {
+    const std::size_t count = std::min(kLanes, all.size - first);
+    for (std::size_t s = 0; s < senders.size(); ++s) {
+      senders[s].weights.fill(all.weights[s]);
+      for (std::size_t i = 0; i < count; ++i)
+        senders[s].values[i] = static_cast<double>(all.vectors[s][first + i]);
+    }
+    sort_senders(senders);
+    const Lanes middle = mean_of_middle(senders, share);
+    std::copy_n(middle.begin(), count, result.begin() + static_cast<std::ptrdiff_t>(first));
   }
   return result;
 }
 
-std::vector<double> geometric_median(const WeightedVectors& all, double radius) {
+GeometricMedian geometric_median(const WeightedVectors& all, double radius) {
   const auto products = products_from_first(all);
   std::vector<double> point(all.weights.begin(), all.weights.end());  // its coordinates: Σ point_s·v_s
   std::vector<double> next(point.size());
+  bool is_mean = true;
   for (std::size_t step = 0; step < kMostSteps; ++step) {
     double sum = 0;
     bool softens = false;
@@ -106,6 +140,7 @@ std::vector<double> geometric_median(const WeightedVectors& all, double radius) 
       sum += next[s];
     }
     if (!softens || !(sum > 0)) break;
+    is_mean = false;
     auto move = point;
     for (std::size_t s = 0; s < point.size(); ++s) {
       next[s] /= sum;
@@ -114,19 +149,23 @@ std::vector<double> geometric_median(const WeightedVectors& all, double radius) 
     point.swap(next);
     if (length_of(move, products) <= kAtRest * radius) break;
   }
-  return weighted_sum(all, point);
+  return {weighted_sum(all, point), is_mean};
 }
 
-void robust_mean(const WeightedVectors& all, const RobustMeanOptions& options, std::span<float> merged) {
+bool robust_mean(const WeightedVectors& all, const RobustMeanOptions& options, std::span<float> merged) {
   std::vector<double> mean;
+  bool is_plain = options.is_plain();
   if (options.trim > 0) {
     mean = trimmed_mean(all, options.trim);
   } else if (options.median > 0 && all.weights.size() > 1) {
-    mean = geometric_median(all, options.median * usual_distance_from_first(all));
+    auto median = geometric_median(all, options.median * usual_distance_from_first(all));
+    mean = std::move(median.point);
+    is_plain = median.is_mean;
   } else {
     mean = weighted_sum(all, all.weights);
   }
   for (std::size_t i = 0; i < all.size; ++i) merged[i] = static_cast<float>(mean[i]);
+  return !is_plain;
 }
 
 double distance_between(std::span<const float> a, std::span<const float> b) {

@@ -143,10 +143,10 @@ RobustMeanOptions mean_options(const DefenceOptions& defence) {
   return {.trim = defence.head_trim, .median = defence.head_median};
 }
 
-void average_parts(Parts parts, const Inbox& inbox, const RobustMeanOptions& mean, std::span<float> values) {
+bool average_parts(Parts parts, const Inbox& inbox, const RobustMeanOptions& mean, std::span<float> values) {
   std::size_t size = 0;
   for (const auto* part : parts) size += part->size;
-  if (size == 0) return;
+  if (size == 0) return false;
   std::vector<std::vector<float>> all(inbox.messages.size() + 1);
   std::vector<double> weights = {inbox.self_weight};
   weights.insert(weights.end(), inbox.weights.begin(), inbox.weights.end());
@@ -161,12 +161,13 @@ void average_parts(Parts parts, const Inbox& inbox, const RobustMeanOptions& mea
   std::vector<const float*> vectors;
   for (const auto& vector : all) vectors.push_back(vector.data());
   std::vector<float> merged(size);
-  robust_mean({vectors, weights, size}, mean, merged);
+  if (!robust_mean({vectors, weights, size}, mean, merged)) return false;
   for (std::size_t at = 0; const auto* part : parts) {
     std::copy_n(merged.begin() + static_cast<std::ptrdiff_t>(at), part->size,
                 values.begin() + static_cast<std::ptrdiff_t>(part->offset));
     at += part->size;
   }
+  return true;
 }
 
 }  // namespace dfrost

@@ -37,8 +37,9 @@ std::vector<const StateLayout::Part*> averaged_parts(const Node& node, const Mer
 
 RobustMeanOptions mean_options(const DefenceOptions& defence);
 
-// These parts of `values`, a node's own, become the robust mean of them and those of the inbox.
-void average_parts(std::span<const StateLayout::Part* const> parts, const Inbox& inbox,
+// These parts of `values`, a node's own, become the robust mean of them and those of the inbox. False where
+// that is the plain one: then they stay as they are.
+bool average_parts(std::span<const StateLayout::Part* const> parts, const Inbox& inbox,
                    const RobustMeanOptions& mean, std::span<float> values);
 
 }  // namespace dfrost

@@ -36,9 +36,9 @@ std::vector<ClientId> ids_of_all(const Node& node, const Inbox& inbox) {
 }
 
 // What is not moved by the merge of the prompts, `summary`, is averaged or stays. Keys are of whom prompts
-// are of, `believed`; all else is of `inbox`, as defences have left it, or was averaged by merge_robustly().
+// are of, `believed`; all else is of `inbox`, as defences have left it, or `averaged` already.
 void merge_all_but_prompts(const Inbox& believed, const Inbox& inbox, const MergeSection& options,
-                           const MergeSummary& summary, Node& node) {
+                           const MergeSummary& summary, bool averaged, Node& node) {
   const RobustMeanOptions mean = mean_options(options.defence);
   for (const auto& part : node.state.layout.parts()) {
     if (part.name == kPromptPart) continue;
@@ -46,7 +46,7 @@ void merge_all_but_prompts(const Inbox& believed, const Inbox& inbox, const Merg
       merge_keys(part_of_all(node, believed, kKeysPart), summary, node.state.part(kKeysPart));
     } else if (options.head == HeadMerge::class_mass && has_class_rows(node, part.name)) {
       continue;
-    } else if (options.head != HeadMerge::own && mean.is_plain()) {
+    } else if (options.head != HeadMerge::own && !averaged) {
       average_part(part.name, inbox.messages, inbox.weights, inbox.self_weight,
                    std::span(node.state.values).subspan(part.offset, part.size));
     }
@@ -150,19 +150,21 @@ PromptSenders prompt_senders(const Node& node, const Inbox& inbox, const MergeSe
 }
 
 // What is averaged by index, as one vector. Prompts that are so go to `merged`: the node's own ones stay
-// until all is merged.
-void merge_robustly(const Inbox& inbox, const MergeSection& options, Node& node, std::span<float> merged) {
+// until all is merged. False where nothing is beyond the limits: the plain merge then does it, to the last
+// bit.
+bool merge_robustly(const Inbox& inbox, const MergeSection& options, Node& node, std::span<float> merged) {
   const auto mean = mean_options(options.defence);
-  if (mean.is_plain()) return;
+  if (mean.is_plain()) return false;
   auto values = node.state.values;
   const auto parts = averaged_parts(node, options);
-  average_parts(parts, inbox, mean, values);
+  if (!average_parts(parts, inbox, mean, values)) return false;
   for (const auto* part : parts) {
     const auto robust = std::span(values).subspan(part->offset, part->size);
     std::ranges::copy(robust, part->name == kPromptPart
                                   ? merged.begin()
                                   : std::span(node.state.values).subspan(part->offset).begin());
   }
+  return true;
 }
 
 }  // namespace
@@ -188,8 +190,8 @@ MergeOutcome merge_states(Node& node, const Inbox& inbox, const MergeSection& op
   const auto summary = options.custom ? merge_by(*options.custom, input, node.id, plan.round, result)
                                       : merge(input, how, result);
   defence.softened_mass = summary.softened_mass;
-  merge_robustly(defended.averaged(), options, node, merged);
-  merge_all_but_prompts(of_prompts, defended.averaged(), options, summary, node);
+  const bool averaged = merge_robustly(defended.averaged(), options, node, merged);
+  merge_all_but_prompts(of_prompts, defended.averaged(), options, summary, averaged, node);
   const double merge_seconds = merging.seconds();
 
   const Stopwatch measuring;

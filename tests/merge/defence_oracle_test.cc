@@ -137,7 +137,7 @@ TEST(RobustMeans, EqualNumPysTrimmedMeanAndNewtonsGeometricMedian) {
     for (std::size_t s = 0; s < count; ++s) rows.push_back(vectors.view().row(s).data());
     const WeightedVectors all{rows, weights, size};
     for (const double value : trimmed_mean(all, share)) ours.push_back(value);
-    for (const double value : geometric_median(all, radius)) ours.push_back(value);
+    for (const double value : geometric_median(all, radius).point) ours.push_back(value);
   }
   Answers answers("means", problems);
   for (const double value : ours) answers.expect_next(value, "mean");

@@ -106,7 +106,7 @@ const std::vector<Effect> kEffects = {
     {"evaluate.membership", "2", {}},
     {"attack.kind", "noise", {}},
     {"attack.share", "0.5", {"attack.kind=noise"}},
-    {"attack.clients", "[0]", {"attack.kind=noise"}},
+    {"attack.clients", "[0, 1]", {"attack.kind=noise"}},
     {"attack.from_round", "2", {"attack.kind=noise"}},
     {"attack.strength", "2.0", {"attack.kind=noise"}},
     {"attack.target", "1", {"attack.kind=backdoor"}},
