@@ -94,10 +94,14 @@ RunConfig load(const RunArguments& arguments) {
   return config;
 }
 
+std::filesystem::path folder_of(const RunArguments& arguments, const RunConfig& config) {
+  return std::filesystem::path(arguments.runs) / config.run.name;
+}
+
 // `place`: null where it is this process alone.
 void run_and_show(const RunArguments& arguments, RunPlace* place) {
   const RunConfig config = load(arguments);
-  const auto folder = std::filesystem::path(arguments.runs) / config.run.name;
+  const auto folder = folder_of(arguments, config);
   RunDisplay display(arguments.quiet || arguments.json, config.run.rounds);
   const RunOptions options{folder, arguments.resume, command_line(arguments), arguments.start_over};
   const auto result = place == nullptr ? run_experiment(config, options, display)
@@ -119,7 +123,7 @@ void run_federation(const RunArguments& arguments) {
   const auto launch = find_launch();
   if (!launch || (launch->ranks == 1 && !Communicator::exists())) return run_and_show(arguments, nullptr);
   run_on_ranks(
-      *launch, [&] { return load(arguments); }, arguments.runs,
+      *launch, [&] { return load(arguments); }, [&] { return folder_of(arguments, load(arguments)); },
       [&](RunPlace& place) { run_and_show(arguments, &place); });
 }
 

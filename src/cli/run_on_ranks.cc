@@ -24,13 +24,14 @@ void require_company(const Launch& launch, const Communicator& ranks) {
 }  // namespace
 
 void run_on_ranks(const Launch& launch, const std::function<RunConfig()>& load,
-                  const std::filesystem::path& runs, const std::function<void(RunPlace&)>& lead) {
+                  const std::function<std::filesystem::path()>& folder,
+                  const std::function<void(RunPlace&)>& lead) {
   Lookout lookout;  // before MPI starts threads
   Communicator ranks = Communicator::start();
   require_company(launch, ranks);
   Cluster cluster(ranks);
   try {
-    cluster.heed_signals(lookout, runs, [](const Error& error) { print_error(error); });
+    cluster.heed_signals(lookout, folder, [](const Error& error) { print_error(error); });
     if (cluster.leads())
       lead(cluster);
     else

@@ -39,8 +39,9 @@ class Cluster final : public RunPlace {
   void can_save(std::function<std::size_t()> save) override;
 
   // For all, once: from here on a signal that ends the job is told of by `tell`, of one rank of each host,
-  // once rank 0 has saved all rounds that are done, and ends the process. `folder` is the run's.
-  void heed_signals(Lookout& lookout, std::filesystem::path folder, std::function<void(const Error&)> tell);
+  // once rank 0 has saved all rounds that are done, and ends the process. `folder` says which is the run's.
+  void heed_signals(Lookout& lookout, std::function<std::filesystem::path()> folder,
+                    std::function<void(const Error&)> tell);
 
   // For all others: does what rank 0 asks for until it sends them home. `load` may throw: rank 0 is told.
   void follow(const std::function<RunConfig()>& load);
@@ -50,7 +51,7 @@ class Cluster final : public RunPlace {
   void follow_orders(const RunConfig& config);
   std::vector<std::size_t> lost_ranks() const;
   bool speaks_for_host() const;
-  Error farewell(const std::filesystem::path& folder);
+  Error farewell(const std::function<std::filesystem::path()>& folder);
   void dismiss();
 
   Communicator& ranks_;

@@ -55,10 +55,10 @@ bool Cluster::speaks_for_host() const {
   return places_[ranks_.rank()].host == places_.front().host;
 }
 
-Error Cluster::farewell(const std::filesystem::path& folder) {
+Error Cluster::farewell(const std::function<std::filesystem::path()>& folder) {
   const auto lost = lost_ranks();
   const std::lock_guard lock(saving_);
-  const std::size_t saved = save_ ? save_() : newest_saved_round(folder);
+  const std::size_t saved = save_ ? save_() : newest_saved_round(folder());
   std::string what = "stopped";
   if (!lost.empty())
     what = fmt::format("lost rank{} {} on {}", lost.size() == 1 ? "" : "s", fmt::join(lost, ", "),
@@ -69,7 +69,7 @@ Error Cluster::farewell(const std::filesystem::path& folder) {
       fmt::format("go on after round {} with the same command and --resume, on any number of ranks", saved)};
 }
 
-void Cluster::heed_signals(Lookout& lookout, std::filesystem::path folder,
+void Cluster::heed_signals(Lookout& lookout, std::function<std::filesystem::path()> folder,
                            std::function<void(const Error&)> tell) {
   lookout.start([this, folder = std::move(folder), tell = std::move(tell)] {
     // All ranks are told at about the same time: nobody leaves before the others have seen who was there.

@@ -65,9 +65,11 @@ std::vector<Workforce::Doubt> doubts_about(const std::vector<RankPlace>& places,
     doubts.push_back({fmt::format("{} {} core{} of {} for {} thread{} each", who, place.cores.size(),
                                   place.cores.size() == 1 ? "" : "s", place.host, threads[rank],
                                   threads[rank] == 1 ? "" : "s"),
-                      fmt::format("Open MPI binds a rank to one core unless told otherwise: mpirun --map-by "
-                                  "slot:PE={}, or fewer ranks or threads (run.threads)",
-                                  threads[rank])});
+                      beside > 1
+                          ? "fewer ranks or threads (run.threads) would be faster"
+                          : fmt::format("Open MPI binds a rank to one core unless told otherwise: mpirun "
+                                        "--map-by slot:PE={}, or fewer threads (run.threads)",
+                                        threads[rank])});
     break;  // the others are as it is
   }
   const auto other =

@@ -39,7 +39,7 @@ const std::vector<Settings> kExperiments = {
     {"method.name=d2", "method.gradient=batch"},
     {"method.name=fedavg-pt", "network.active_clients=3"},
     {"method.name=dfrost", "merge.head=class-mass", "prompts.counts=[3,2,4]"},
-    {"method.name=pfpt-decentralized", "prompts.pool=6", "merge.pool_limit=20"},
+    {"method.name=pfpt-decentralized", "prompts.pool=6", "merge.pool_limit=12", "merge.pool_passes=2"},
     {"method.name=local"},
 };
 
