@@ -107,7 +107,7 @@ def wait_for_rounds(process, count):
 
 
 def newest_saved():
-    return max(int(path.stem.split("-")[1]) for path in Path("runs/job/checkpoints").iterdir())
+    return max(int(path.stem.split("-")[1]) for path in Path("runs/job/checkpoints").glob("*.safetensors"))
 
 
 def ranks_that_differ_are_refused():
