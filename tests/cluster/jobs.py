@@ -1,6 +1,7 @@
 """Whole jobs, as mpirun starts them: ranks that differ, that are lost, that are stopped.
 
     jobs.py MPIRUN DFROST short               each once
+    jobs.py MPIRUN DFROST absent              of a dfrost that was built without MPI
     jobs.py MPIRUN DFROST chaos COUNT [SEED]  kills of random ranks at random moments, each time gone on with by another
                                               number of ranks; then every file is compared with that of one process
 """
@@ -107,7 +108,7 @@ def wait_for_rounds(process, count):
 
 
 def newest_saved():
-    return max(int(path.stem.split("-")[1]) for path in Path("runs/job/checkpoints").iterdir())
+    return max(int(path.stem.split("-")[1]) for path in Path("runs/job/checkpoints").glob("*.safetensors"))
 
 
 def ranks_that_differ_are_refused():
@@ -153,6 +154,14 @@ def a_stop_saves_every_round_that_is_done():
     shutil.rmtree("runs")
 
 
+def a_build_without_mpi_says_so():
+    command = write_config(rounds=1)
+    result = run(job(2, *command))
+    assert result.returncode != 0 and "built without MPI" in result.stderr, result.stderr
+    assert not Path("runs").exists(), "it wrote something"
+    assert run(command).returncode == 0
+
+
 def chaos(count, seed):
     random.seed(seed)
     command = write_config(rounds=8)
@@ -190,6 +199,8 @@ with tempfile.TemporaryDirectory() as folder:
     make_world(folder)
     if what == "chaos":
         chaos(int(sys.argv[4]), int(sys.argv[5]) if len(sys.argv) > 5 else 1)
+    elif what == "absent":
+        a_build_without_mpi_says_so()
     else:
         ranks_that_differ_are_refused()
         one_process_says_who_did_what()

@@ -39,6 +39,8 @@ def environment(folder, dfrost):
     home.mkdir(exist_ok=True)
     kept = {name: value for name, value in os.environ.items()
             if not name.startswith(("DFROST_", "XDG_")) and not name.lower().endswith("_proxy")}
+    # Tests may run as root and on fewer cores than a page has ranks, which Open MPI wants to be told.
+    kept.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1")
     return dict(kept, HOME=str(home), PATH=f"{programs}:{Path(dfrost).resolve().parent}:{os.environ['PATH']}", LC_ALL="C.UTF-8",
                 DFROST_NO_INSTALL="1", http_proxy=CLOSED, https_proxy=CLOSED, ftp_proxy=CLOSED, all_proxy=CLOSED)
 
