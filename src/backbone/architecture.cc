@@ -5,6 +5,7 @@
 #include <array>
 
 #include "backbone/convit.h"
+#include "backbone/pixels.h"
 #include "backbone/vit.h"
 #include "base/quote.h"
 #include "dfrost/error.h"
@@ -29,6 +30,14 @@ constexpr std::array kArchitectures = {
                  .open_weights = open_vit_weights,
                  .flops = vit_flops,
                  .weight_bytes = vit_weight_bytes},
+    // No tensors are its, so of its row only the costs are asked for.
+    Architecture{.name = kPixels,
+                 .recognises = never_pixels,
+                 .infer_layout = nullptr,
+                 .default_preprocessing = nullptr,
+                 .open_weights = nullptr,
+                 .flops = pixels_flops,
+                 .weight_bytes = pixels_weight_bytes},
 };
 
 [[noreturn]] void refuse_unknown(const TensorDescriptions& tensors) {

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <mutex>
 
+#include "backbone/pixels.h"
 #include "base/quote.h"
 #include "base/suggest.h"
 #include "dfrost/error.h"
@@ -104,6 +105,7 @@ std::optional<fs::path> locate_backbone(const fs::path& name_or_path) {
   if (!is_backbone_name(name_or_path) || fs::exists(name_or_path)) return name_or_path;
   // The user's own first: who puts a frost-mini there means that one.
   if (auto own = fetched_checkpoint(default_backbone_root() / name_or_path)) return own;
+  if (is_pixels(name_or_path)) return name_or_path;
   return find_shipped_backbone(name_or_path.string());
 }
 
@@ -111,6 +113,7 @@ fs::path find_backbone(const fs::path& name_or_path) {
   if (auto found = locate_backbone(name_or_path)) return *found;
   const std::string name = name_or_path.string();
   std::vector<std::string> known = shipped_backbones();
+  known.emplace_back(kPixels);
   for (auto& own : names_in(default_backbone_root())) known.push_back(std::move(own));
   const auto near = nearest(name, known);
   throw Error(

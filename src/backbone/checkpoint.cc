@@ -8,6 +8,7 @@
 #include "backbone/architecture.h"
 #include "backbone/checkpoint_config.h"
 #include "backbone/checkpoint_layout.h"
+#include "backbone/pixels.h"
 #include "backbone/tensor_store.h"
 #include "dfrost/error.h"
 
@@ -112,6 +113,7 @@ class StoredCheckpoint final : public Checkpoint {
 }  // namespace
 
 std::unique_ptr<Checkpoint> open_checkpoint(const fs::path& path, const CheckpointOptions& options) {
+  if (is_pixels(path) && !fs::exists(path)) return open_pixels(options);
   try {
     auto store = open_tensor_store(path);
     const auto config = read_checkpoint_config(store->path().parent_path());

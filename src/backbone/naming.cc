@@ -78,6 +78,7 @@ std::string_view to_string(Family family) {
     case Family::hugging_face: return "Hugging Face";
     case Family::timm: return "timm";
     case Family::torchvision: return "torchvision";
+    case Family::built_in: return "dfrost";
   }
   return "unknown";
 }

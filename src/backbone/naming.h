@@ -13,9 +13,10 @@
 
 namespace dfrost {
 
-enum class Family { hugging_face, timm, torchvision };
+// built_in: no software saved it, dfrost itself has it.
+enum class Family { hugging_face, timm, torchvision, built_in };
 
-std::string_view to_string(Family family);  // "Hugging Face", "timm", "torchvision"
+std::string_view to_string(Family family);  // "Hugging Face", "timm", "torchvision", "dfrost"
 
 struct Naming {
   Family family = Family::timm;

@@ -168,6 +168,7 @@ DefaultPreprocessing vit_preprocessing(const CheckpointLayout& layout, const std
     }
     case Family::hugging_face: return {deit ? "deit" : "google"};
     case Family::timm: return {deit ? "deit" : "augreg", !deit && !named("augreg")};
+    case Family::built_in: break;  // has no tensors
   }
   return {"torchvision"};
 }

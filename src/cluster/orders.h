@@ -103,9 +103,9 @@ void pack_fields(A& archive, MergeOutcome& merge) {
 // Who heard whom stays behind: no record of a simulation has it.
 template <typename A>
 void pack_fields(A& archive, NodeReport& report) {
-  auto& [node, train, merge, refused, missing, exchange_seconds, arrivals] = report;
+  auto& [node, train, merge, kernel, refused, missing, exchange_seconds, arrivals] = report;
   (void)arrivals;
-  archive(node, train, merge, refused, missing, exchange_seconds);
+  archive(node, train, merge, kernel, refused, missing, exchange_seconds);
 }
 template <typename A>
 void pack_fields(A& archive, RoundOutcome& outcome) {

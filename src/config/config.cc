@@ -111,9 +111,24 @@ void check_growing_pool(const RunConfig& config) {
   }
 }
 
+// Heads alone: nothing to choose from, to count or to hand out.
+void check_without_prompts(const RunConfig& config) {
+  if (config.prompts.count != 0) return;
+  if (!config.prompts.counts.empty())
+    refuse("prompts.counts", "prompts.count = 0 says that nobody has prompts", "leave prompts.counts empty");
+  if (config.pool_grows())
+    refuse("prompts.count",
+           fmt::format("a pool by '{}' is made of prompts", to_string(config.merge.pool.kind)),
+           "use merge.pool 'fixed', or at least one prompt");
+  if (config.method.cooperation == Cooperation::server)
+    refuse("prompts.count", "a server merges prompts, not yet heads alone",
+           "use method.cooperation 'peers', or at least one prompt");
+}
+
 void check_prompts_fit(const RunConfig& config) {
   const auto& prompts = config.prompts;
   prompts.validate();
+  check_without_prompts(config);
   if (config.pool_grows()) return check_growing_pool(config);
   std::size_t least_held = prompts.held(), most_held = prompts.held();
   for (std::size_t u = 0; u < prompts.counts.size(); ++u) {
@@ -135,7 +150,7 @@ void check_prompts_fit(const RunConfig& config) {
 
 // A round of one gradient has no place for what shapes many steps.
 void check_single_step(const RunConfig& config) {
-  if (config.method.round == RoundKind::update) return;
+  if (config.method.round == RoundKind::update || config.method.round == RoundKind::ntk) return;
   const auto& train = config.train;
   const auto require = [&](bool holds, const char* key) {
     if (holds) return;
@@ -177,6 +192,24 @@ void check_server(const RunConfig& config) {
                        to_string(config.train.frame.coordinates)),
            "use train.head_coordinates 'raw', or method.cooperation 'peers'");
   }
+}
+
+// What a step along the tangent kernel needs of the head, and how it is averaged.
+void check_ntk(const RunConfig& config) {
+  if (config.method.round != RoundKind::ntk) return;
+  if (config.head.kind == HeadKind::pfpt)
+    refuse("head.kind",
+           "the kernel is that of a head of linear maps and ReLU, and 'pfpt' drops values between",
+           "use head.kind 'linear' or 'mlp'");
+  if (config.merge.head == HeadMerge::class_mass)
+    refuse("merge.head", "a round of kind 'ntk' moves on from the mean of whole heads, all senders alike",
+           "use merge.head 'average' or 'own'");
+  if (config.train.frame.coordinates != HeadCoordinates::raw)
+    refuse("train.head_coordinates", "the kernel is taken of features as they are",
+           "use train.head_coordinates 'raw'");
+  if (config.ntk.steps.empty() || !std::ranges::is_sorted(config.ntk.steps))
+    refuse("ntk.steps", "numbers of steps to choose from are needed, the smallest first",
+           "for example ntk.steps = [100, 200, 300]");
 }
 
 // Pictures that a round trains on, each as often as it is seen; nothing where the settings do not say.
@@ -242,8 +275,13 @@ std::string_view to_string(RoundKind kind) {
     case RoundKind::update: return "update";
     case RoundKind::dgd: return "dgd";
     case RoundKind::d2: return "d2";
+    case RoundKind::ntk: return "ntk";
   }
   return "unknown";
+}
+
+std::string_view to_string(NtkPrompts prompts) {
+  return prompts == NtkPrompts::frozen ? "frozen" : "trained";
 }
 
 std::string_view to_string(SenderWeights weights) {
@@ -283,6 +321,7 @@ void RunConfig::validate() const {
   train.validate();
   check_single_step(*this);
   check_server(*this);
+  check_ntk(*this);
   check_prompts_fit(*this);
   check_merge(merge);
   check_privacy(*this);

@@ -27,6 +27,7 @@
 #include "partition/partition.h"
 #include "privacy/privacy_options.h"
 #include "train/adapter.h"
+#include "train/kernel_evolution.h"
 #include "train/local_gradient.h"
 #include "train/local_update.h"
 
@@ -80,8 +81,26 @@ enum class RoundKind {
   update,  // train for a while, exchange states, merge
   dgd,     // decentralized gradient descent: merge, then a step of the gradient taken before (Yuan 2016)
   d2,      // D²: a gradient step corrected by the last round's, then merge (Tang 2018)
+  ntk,     // average, then move along the tangent kernel of the neighbourhood's pictures (Thompson 2025)
 };
 std::string_view to_string(RoundKind kind);
+
+// What becomes of prompts in a round of the kind `ntk`, which moves heads alone.
+enum class NtkPrompts {
+  frozen,   // they stay as they were drawn, and do not travel on to be merged
+  trained,  // the usual local update goes before the kernel's, and they are merged
+};
+std::string_view to_string(NtkPrompts prompts);
+
+struct NtkOptions {
+  double rate = 0.01;   // of the first round
+  double decay = 0.07;  // its fall: rate · e^(−decay · rounds before)
+  std::vector<std::size_t> steps = EvolutionOptions{}.steps;
+  double relative_tolerance = OdeOptions{}.relative;
+  double absolute_tolerance = OdeOptions{}.absolute;
+  std::size_t pictures = 512;  // of a client in a round, at most: drawn anew each round
+  NtkPrompts prompts = NtkPrompts::frozen;
+};
 
 struct MethodSection {
   std::string name = "dfrost";  // a preset; what it sets stands in the sections below
@@ -188,6 +207,7 @@ struct RunConfig {
   PartitionOptions partition;
   NetworkSection network;
   MethodSection method;
+  NtkOptions ntk;
   TrainOptions train;
   PromptsSection prompts;
   HeadOptions head;  // `classes` is not a key: it follows from the data

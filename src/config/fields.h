@@ -123,7 +123,7 @@ Field word(Access access, const Words<Enum>& choices) {
 }
 
 std::vector<ConfigKey> federation_keys();     // run, backbone, data, partition, network
-std::vector<ConfigKey> learning_keys();       // method, train, prompts, head
+std::vector<ConfigKey> learning_keys();       // method, ntk, train, prompts, head
 std::vector<ConfigKey> merge_section_keys();  // merge
 std::vector<ConfigKey> hostile_keys();        // attack, defence
 std::vector<ConfigKey> privacy_keys();        // privacy

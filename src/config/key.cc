@@ -85,6 +85,7 @@ std::span<const ConfigSection> config_sections() {
       {"partition", "Who holds which training pictures."},
       {"network", "Who talks to whom, and what goes wrong."},
       {"method", "What a federation does, by name."},
+      {"ntk", "Rounds of the kind 'ntk': how heads move along their tangent kernel."},
       {"train", "What a client does between two merges. Defaults follow from the method."},
       {"prompts", "What a client trains in front of the patches. Defaults follow from the method."},
       {"head", "What a client trains behind the backbone."},

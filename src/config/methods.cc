@@ -66,6 +66,32 @@ MethodPreset dfrost_plus() {
           .head_merge = HeadMerge::class_mass};
 }
 
+// On pixels, the perceptron of its paper: 100 hidden units.
+MethodPreset ntk_dfl() {
+  return {
+      .name = "ntk-dfl",
+      .title = "NTK-DFL",
+      .summary =
+          "averages heads, then moves them along the kernel of the neighbourhood's Jacobians; a perceptron",
+      .train = {.optimizer = kSgd, .epochs = 1},
+      .prompts = {.count = 0},
+      .merge = MergeKind::average,
+      .round = RoundKind::ntk,
+      .head = HeadKind::mlp,
+      .hidden = {100}};
+}
+
+// Of a linear head the kernel is exact; prompts are as they were drawn, or trained as D-FROST does.
+MethodPreset ntk_head() {
+  return {.name = "ntk-head",
+          .title = "NTK-DFL on features",
+          .summary = "the same for a linear head on frozen features: features travel in place of Jacobians",
+          .train = {.optimizer = kAdam, .epochs = 5},
+          .prompts = kSet,
+          .merge = MergeKind::ot,
+          .round = RoundKind::ntk};
+}
+
 std::vector<MethodPreset> make_methods() {
   const TrainOptions adam{.optimizer = kAdam, .epochs = 5};
   const TrainOptions step{.optimizer = kSgd, .epochs = 1};
@@ -127,6 +153,8 @@ std::vector<MethodPreset> make_methods() {
       "PFPT's aggregation by every client over its own and its neighbours' pools: they grow";
   methods.back().cooperation = Cooperation::peers;
   methods.push_back(dfrost_plus());
+  methods.push_back(ntk_dfl());
+  methods.push_back(ntk_head());
   return methods;
 }
 
@@ -152,6 +180,7 @@ void apply_method(RunConfig& config, std::string_view name) {
   config.merge.head = method.head_merge;
   config.merge.pool = method.pool;
   config.head.kind = method.head;
+  config.head.hidden = method.hidden;
 }
 
 }  // namespace dfrost

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "config/config.h"
 
@@ -23,10 +24,11 @@ struct MethodPreset {
   HeadMerge head_merge = HeadMerge::average;
   HeadKind head = HeadKind::linear;
   PoolMergeOptions pool = {};
+  std::vector<std::size_t> hidden = HeadOptions{}.hidden;
 };
 
 // dfrost, d-psgd, dfedavgm, dfedsam, each also with a "+"; dgd, d2; local and central; fedavg-pt, fedprompt;
-// dfedavg, pass-on; pfpt, pfpt-decentralized; dfrost-plus, which is ours.
+// dfedavg, pass-on; pfpt, pfpt-decentralized; ntk-dfl, ntk-head; dfrost-plus, which is ours.
 std::span<const MethodPreset> method_presets();
 
 // Throws (invalid_argument, with the nearest name as a hint) for an unknown name.

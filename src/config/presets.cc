@@ -103,6 +103,24 @@ RunConfig pfpt_explosion() {
   return config;
 }
 
+// NTK-DFL's own scale and model. Its clients have 200 pictures each; here 200 on average, of which a round
+// takes 200 at most.
+RunConfig ntk_on_pixels() {
+  RunConfig config = with_domains({"fashion-mnist"}, 60'000, 10'000);
+  apply_method(config, "ntk-dfl");
+  config.run.name = "ntk-dfl";
+  config.run.rounds = 30;
+  config.backbone.path = "pixels";
+  config.partition.alpha = 0.1;
+  config.partition.per = DirichletForm::per_client;
+  config.partition.clients_per_domain = 300;
+  config.partition.min_per_client = 1;
+  config.network.topology.degree = 5;
+  config.ntk.pictures = 200;
+  config.evaluate = {.every = 1, .clients = 20, .samples = 0, .share = 1};
+  return config;
+}
+
 }  // namespace
 
 std::span<const ExperimentPreset> experiment_presets() {
@@ -114,6 +132,8 @@ std::span<const ExperimentPreset> experiment_presets() {
        pfpt_with_server()},
       {"pfpt-explosion", "PFPT without a server: 20 clients on Fashion-MNIST, pools that grow",
        pfpt_explosion()},
+      {"ntk-dfl", "NTK-DFL's own scale: 300 clients on Fashion-MNIST, a perceptron on pixels",
+       ntk_on_pixels()},
       {"mine", "a folder of your own pictures, one folder per class, split over 6 clients", mine()},
   };
   return presets;

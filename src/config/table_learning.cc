@@ -45,20 +45,70 @@ std::vector<ConfigKey> method_keys() {
            "weighted by pictures; of [network] only the faults count. Scores are those of its state."},
       {.section = "method",
        .name = "round",
-       .field = word(DFROST_AT(method.round), words({RoundKind::update, RoundKind::dgd, RoundKind::d2})),
-       .comment = "update: train, then merge; dgd, d2: one gradient step a round",
-       .explanation = "dgd: decentralized gradient descent (Yuan 2016): merge, then a step along the "
-                      "gradient taken before the "
-                      "merge. d2: D² (Tang 2018): the step is corrected by the last round's state and "
-                      "gradient, then merge; it "
-                      "needs eigenvalues of the mixing matrix W above -1/3 and takes (I + W)/2 where they "
-                      "are not, and a graph "
-                      "that stays the same (network.static)."},
+       .field = word(DFROST_AT(method.round),
+                     words({RoundKind::update, RoundKind::dgd, RoundKind::d2, RoundKind::ntk})),
+       .comment = "update: train, then merge; dgd, d2: one gradient step a round; ntk: kernel steps",
+       .explanation =
+           "dgd: decentralized gradient descent (Yuan 2016): merge, then a step along the "
+           "gradient taken before the "
+           "merge. d2: D² (Tang 2018): the step is corrected by the last round's state and "
+           "gradient, then merge; it "
+           "needs eigenvalues of the mixing matrix W above -1/3 and takes (I + W)/2 where they "
+           "are not, and a graph "
+           "that stays the same (network.static). ntk: NTK-DFL (Thompson 2025): heads are averaged, "
+           "neighbours "
+           "send the Jacobians of their outputs there, and the head moves along their kernel; see [ntk]."},
       {.section = "method",
        .name = "gradient",
        .field = word(DFROST_AT(method.gradient), words({GradientImages::all, GradientImages::batch})),
        .comment = "dgd, d2: of all pictures of a client, or of one batch drawn each round",
        .explanation = ""},
+  };
+}
+
+std::vector<ConfigKey> ntk_keys() {
+  return {
+      {.section = "ntk",
+       .name = "rate",
+       .field = positive(DFROST_AT(ntk.rate)),
+       .comment = "time that one step takes, in the first round",
+       .explanation = "The learning rate of the gradient descent that the kernel stands for."},
+      {.section = "ntk",
+       .name = "decay",
+       .field = not_negative(DFROST_AT(ntk.decay)),
+       .comment = "how it falls: rate times e^(-decay · rounds before)",
+       .explanation = ""},
+      {.section = "ntk",
+       .name = "steps",
+       .field = counts(DFROST_AT(ntk.steps), 1, 100'000),
+       .comment = "numbers of steps to choose from: that with the lowest loss of the outputs as they moved",
+       .explanation =
+           "Ascending. The loss is that of the pictures whose Jacobians came, by their outputs after so "
+           "many steps."},
+      {.section = "ntk",
+       .name = "relative_tolerance",
+       .field = positive(DFROST_AT(ntk.relative_tolerance)),
+       .comment = "of the solver of the outputs' movement",
+       .explanation =
+           "Dormand and Prince's Runge-Kutta pair of orders 5(4), steps as long as both tolerances "
+           "allow. Larger ones are faster."},
+      {.section = "ntk",
+       .name = "absolute_tolerance",
+       .field = positive(DFROST_AT(ntk.absolute_tolerance)),
+       .comment = "of the same",
+       .explanation = ""},
+      {.section = "ntk",
+       .name = "pictures",
+       .field = count(DFROST_AT(ntk.pictures), 1, 65'536),
+       .comment = "of a client whose Jacobians are taken in a round, at most; drawn anew each round",
+       .explanation =
+           "Bounds messages, which grow with it, and the kernel, whose side is this times one more "
+           "than there are neighbours."},
+      {.section = "ntk",
+       .name = "prompts",
+       .field = word(DFROST_AT(ntk.prompts), words({NtkPrompts::frozen, NtkPrompts::trained})),
+       .comment = "prompts stay as they were drawn, or the usual update goes before and they are merged",
+       .explanation = "trained: [train] says how, of prompts and head alike, before the heads are averaged."},
   };
 }
 
@@ -211,8 +261,8 @@ std::vector<ConfigKey> prompt_keys() {
   return {
       {.section = "prompts",
        .name = "count",
-       .field = count(DFROST_AT(prompts.count), 1, 4096),
-       .comment = "prompts that a picture sees",
+       .field = count(DFROST_AT(prompts.count), 0, 4096),
+       .comment = "prompts that a picture sees; 0: none, clients learn and exchange heads alone",
        .explanation = "",
        .paper = "§Experiment Setup: 10"},
       {.section = "prompts",
@@ -282,7 +332,8 @@ std::vector<ConfigKey> head_keys() {
 
 std::vector<ConfigKey> learning_keys() {
   std::vector<ConfigKey> all;
-  for (const auto& keys : {method_keys(), train_keys(), prompt_step_keys(), prompt_keys(), head_keys()})
+  for (const auto& keys :
+       {method_keys(), ntk_keys(), train_keys(), prompt_step_keys(), prompt_keys(), head_keys()})
     all.insert(all.end(), keys.begin(), keys.end());
   return all;
 }

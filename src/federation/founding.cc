@@ -42,6 +42,13 @@ void check_method(const RunConfig& config) {
         "run' for a simulation")
         .at("method.cooperation");
   }
+  if (config.method.round == RoundKind::ntk)
+    throw Error(
+        ErrorCode::invalid_argument,
+        "method.round = ntk is not for sites: its letters hold what the head reads of every single picture",
+        "name a method that sends trained values alone, such as --set method.name=dfrost, or use 'dfrost "
+        "run' for a simulation")
+        .at("method.round");
   if (config.train.frame.coordinates == HeadCoordinates::raw) return;
   throw Error(
       ErrorCode::invalid_argument,

@@ -14,6 +14,7 @@ std::string_view to_string(LetterKind kind) {
   switch (kind) {
     case LetterKind::state: return "state";
     case LetterKind::moments: return "moments";
+    case LetterKind::tangent: return "tangent";
   }
   return "unknown";
 }

@@ -34,9 +34,10 @@ std::string to_string(const RunId& run);  // 32 hexadecimal digits
 enum class LetterKind : std::uint32_t {
   state = 1,    // the sender's own, as it is at this moment
   moments = 2,  // of the inputs of heads, as far as they are mixed
+  tangent = 3,  // of the receiver's head, at the sender's pictures
 };
 std::string_view to_string(
-    LetterKind kind);  // "state", "moments"; "unknown" for a number that is none of them
+    LetterKind kind);  // "state", "moments", "tangent"; "unknown" for a number that is none of them
 
 struct Envelope {
   RunId run = {};

@@ -105,6 +105,11 @@ void check_cooperation(const RunConfig& config) {
     throw Error(ErrorCode::failed_precondition,
                 fmt::format("the method {} puts everybody's pictures into one place", config.method.name),
                 "it is for 'dfrost run'; sites keep theirs");
+  if (config.method.round == RoundKind::ntk)
+    throw Error(
+        ErrorCode::failed_precondition,
+        fmt::format("the method {} sends what the head reads of every single picture", config.method.name),
+        "it is for 'dfrost run'; between sites take a method that sends trained values alone");
   if (config.method.cooperation == Cooperation::server)
     throw Error(ErrorCode::failed_precondition,
                 fmt::format("the method {} needs a server, and no member of a federation is one yet",

@@ -87,6 +87,13 @@ struct DefenceRecord {
   double softened_mass = 0;  // mean over merges
 };
 
+// Steps along tangent kernels (method.round = "ntk"), means over the clients that took one.
+struct KernelRecord {
+  double pictures = 0;     // whose Jacobians there were
+  double steps = 0;        // of ntk.steps
+  double evaluations = 0;  // products with the kernel that the solver took
+};
+
 struct RoundRecord {
   std::size_t round = 0;  // from 1
   // Mean over the clients that trained and did not diverge, of their last epoch; NaN where none did.
@@ -119,6 +126,7 @@ struct RoundRecord {
   std::optional<MembershipRecord> membership;  // in rounds that evaluate
   std::optional<AttackRecord> attack;
   std::optional<DefenceRecord> defence;
+  std::optional<KernelRecord> kernel;
   std::vector<MergeView> merge_views;  // of chosen clients, in rounds that evaluate; lines of merges.jsonl
   StageSeconds seconds;
 };
@@ -181,6 +189,12 @@ std::optional<double> doubts(const RoundRecord& record) {
 inline std::optional<double> softened_mass(const RoundRecord& record) {
   if (!record.defence) return std::nullopt;
   return record.defence->softened_mass;
+}
+
+template <auto field>
+std::optional<double> kernel(const RoundRecord& record) {
+  if (!record.kernel) return std::nullopt;
+  return (*record.kernel).*field;
 }
 
 inline std::optional<double> mass_spread(const RoundRecord& record) {
@@ -474,6 +488,18 @@ inline constexpr Figure kFigures[] = {
            figure_of::softened_mass,
            "Mass that prompts far away lost to nearer ones by defence.median, mean over merges.")
         .in_events("defence/softened_mass"),
+    figure("kernel.pictures", "Pictures of a kernel", "pictures", Form::significant, Better::neither,
+           figure_of::kernel<&KernelRecord::pictures>,
+           "With method.round = ntk: pictures whose Jacobians a client had, its own among them, mean."),
+    figure("kernel.steps", "Kernel steps", "steps", Form::significant, Better::neither,
+           figure_of::kernel<&KernelRecord::steps>,
+           "Steps along its kernel that a client took, out of ntk.steps, mean.")
+        .in_events("ntk/steps")
+        .drawn(Chart::from_zero),
+    figure("kernel.evaluations", "Kernel products", "products", Form::significant, Better::lower,
+           figure_of::kernel<&KernelRecord::evaluations>,
+           "Products with its kernel that a client's solver took, mean.")
+        .in_events("ntk/evaluations"),
 };
 
 // A figure for people, in a format such as "{:.4f}"; "-" where there is none (NaN).

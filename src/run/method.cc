@@ -3,6 +3,7 @@
 #include "run/attack_phase.h"
 #include "run/gradient_phases.h"
 #include "run/moments_phase.h"
+#include "run/ntk_phases.h"
 #include "run/pool_phase.h"
 #include "run/server_phases.h"
 #include "run/update_phase.h"
@@ -47,6 +48,14 @@ void add_update(const RunConfig& config, const PrivateRounds& privacy, Method& m
     method.phases.push_back(std::make_unique<PoolPhase>(train, config.merge, config.run.seed));
   else
     method.phases.push_back(std::make_unique<UpdatePhase>(train, config.merge, config.run.seed, privacy));
+}
+
+void add_ntk(const RunConfig& config, Method& method) {
+  method.phases.push_back(std::make_unique<NtkAveragePhase>(with_memory(config), config.merge,
+                                                            config.ntk.prompts, config.run.seed));
+  method.phases.push_back(std::make_unique<NtkAskPhase>());
+  method.phases.push_back(
+      std::make_unique<NtkAnswerPhase>(config.ntk, config.train.mask, config.train.batch, config.run.seed));
 }
 
 void add_server(const RunConfig& config, const PrivateRounds& privacy, Method& method) {
@@ -96,6 +105,7 @@ Method make_method(const RunConfig& config, NoiseOrigin origin) {
     case RoundKind::update: add_update(config, privacy, method); break;
     case RoundKind::dgd: method.phases.push_back(gradient_phase<DgdPhase>(config)); break;
     case RoundKind::d2: add_d2(config, method); break;
+    case RoundKind::ntk: add_ntk(config, method); break;
   }
   if (config.attack.is_on()) add_attack(config, method);
   return method;

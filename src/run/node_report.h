@@ -47,6 +47,13 @@ struct MergeOutcome {
   double measure_seconds = 0;  // and what is measured of it: the error, the view
 };
 
+// A step along a tangent kernel (method.round = "ntk").
+struct KernelOutcome {
+  std::size_t pictures = 0;     // whose Jacobians there were
+  std::size_t steps = 0;        // of ntk.steps
+  std::size_t evaluations = 0;  // products with the kernel that the solver took
+};
+
 // Whose letters of one phase were there and believed, and whose were not.
 struct PhaseArrivals {
   std::vector<ClientId> arrived;
@@ -61,6 +68,7 @@ struct NodeReport {
   ClientId node = 0;
   TrainOutcome train = {};
   MergeOutcome merge = {};
+  std::optional<KernelOutcome> kernel = {};
   std::size_t refused = 0, missing = 0;      // letters, over all phases
   double exchange_seconds = 0;               // receiving and checking them
   std::vector<PhaseArrivals> arrivals = {};  // phase by phase

@@ -65,6 +65,21 @@ void tally_round(RoundOutcome& outcome, RoundRecord& record) {
   record.seconds.train += outcome.work_seconds;
   record.seconds.exchange += outcome.send_seconds;
   tally_exchange(outcome.nodes, outcome.absorb_seconds, record);
+  record.kernel = tally_kernels(outcome.nodes);
+}
+
+std::optional<KernelRecord> tally_kernels(std::span<const NodeReport> reports) {
+  const auto took = static_cast<double>(
+      std::ranges::count_if(reports, [](const auto& report) { return report.kernel.has_value(); }));
+  if (took == 0) return std::nullopt;
+  KernelRecord mean;
+  for (const auto& report : reports) {
+    if (!report.kernel) continue;
+    mean.pictures += static_cast<double>(report.kernel->pictures) / took;
+    mean.steps += static_cast<double>(report.kernel->steps) / took;
+    mean.evaluations += static_cast<double>(report.kernel->evaluations) / took;
+  }
+  return mean;
 }
 
 void tally_training(std::span<const NodeReport> reports, RoundRecord& record) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 
 #include "network/faults.h"
@@ -30,6 +31,8 @@ void tally_exchange(std::span<NodeReport> reports, double wall_seconds, RoundRec
 
 // Whom the residents' merges doubted.
 DefenceRecord tally_defence(std::span<const NodeReport> reports);
+// Nothing where nobody took a step along a kernel.
+std::optional<KernelRecord> tally_kernels(std::span<const NodeReport> reports);
 
 TheoryRecord tally_theory(std::span<const NodeReport> reports);
 

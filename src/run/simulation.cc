@@ -150,17 +150,24 @@ void Simulation::measure(RoundRecord& record) {
   for (const auto& own : prompts) held += own.rows();
   record.prompts_per_client = static_cast<double>(held) / static_cast<double>(prompts.size());
   auto& model = network_model_.state;
+  if (model.prompts().empty()) {
+    average_all_but_prompts(clients(), model);
+    return measure_class_mass(record);
+  }
   const auto consensus = consensus_error(
       prompts, {.prompts = model.prompts().rows(), .seed = config_.run.seed, .threads = threads()});
   record.consensus_error = consensus.error;
   record.consensus_error_total = consensus.total;
   std::ranges::copy(consensus.barycenter, model.prompts().data());
   average_all_but_prompts(clients(), model);
-  if (by_class_mass()) {
-    average_class_rows(clients(), config_.merge.mass, network_model_);
-    record.class_mass = tally_class_mass(clients());
-  }
+  measure_class_mass(record);
   if (model.layout.contains(kKeysPart)) average_keys_of(clients(), workforce_->threads(), model);
+}
+
+void Simulation::measure_class_mass(RoundRecord& record) {
+  if (!by_class_mass()) return;
+  average_class_rows(clients(), config_.merge.mass, network_model_);
+  record.class_mass = tally_class_mass(clients());
 }
 
 bool Simulation::by_class_mass() const {

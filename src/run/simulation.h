@@ -67,6 +67,7 @@ class Simulation {
   void measure(RoundRecord& record);
   bool has_server() const { return nodes().size() > clients().size(); }
   void measure_around_server(RoundRecord& record);
+  void measure_class_mass(RoundRecord& record);
   bool scores_differ() const;
   void evaluate_all(RoundRecord& record, const RoundProgressCallback& progress);
   void record_attack(std::span<const NodeReport> reports, RoundRecord& record);

@@ -178,6 +178,12 @@ MergeOutcome merge_states(Node& node, const Inbox& inbox, const MergeSection& op
   const bool by_index = !options.custom && !traits_of(options.kind).transports;
   const Inbox& of_prompts = by_index ? defended.averaged() : defended.believed();
   const auto own = node.state.prompts();
+  if (own.empty()) {
+    std::vector<float> no_prompts;
+    const bool averaged = merge_robustly(defended.averaged(), options, node, no_prompts);
+    merge_all_but_prompts(of_prompts, defended.averaged(), options, {}, averaged, node);
+    return {.merged = true, .defence = std::move(defence), .merge_seconds = merging.seconds()};
+  }
   const auto senders = prompt_senders(node, of_prompts, options, defence);
   const auto weights = sender_weights(of_prompts, options);
   MergeOptions how = options;

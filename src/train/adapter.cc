@@ -48,7 +48,8 @@ void PromptOptions::validate() const {
   const auto refuse = [](const char* place, const std::string& message) {
     throw Error(ErrorCode::invalid_argument, message).at(place);
   };
-  if (count == 0) refuse("prompts.count", "an image needs at least one prompt");
+  if (count == 0 && (pool != 0 || grows))
+    refuse("prompts.count", "a pool is there to be chosen from: an image needs at least one of its prompts");
   if (pool != 0 && pool < count)
     refuse("prompts.pool", fmt::format("{} prompts cannot be chosen from a pool of {}", count, pool));
   if (!std::isfinite(similarity_weight)) refuse("prompts.similarity_weight", "not a finite number");

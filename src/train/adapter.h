@@ -48,7 +48,7 @@ std::string_view to_string(PoolChoice choice);
 PoolChoice parse_pool_choice(std::string_view word);
 
 struct PromptOptions {
-  std::size_t count = 10;  // prompts that an image sees
+  std::size_t count = 10;  // prompts that an image sees; 0: none, the head alone is trained
   std::size_t pool = 0;    // prompts that the client holds; 0: count, and then nothing is chosen
   PromptInit init = PromptInit::shared;
   PoolKeys keys = PoolKeys::prompts;

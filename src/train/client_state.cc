@@ -39,7 +39,7 @@ StateLayout layout_of(const AdapterOptions& adapter, const Geometry& geometry) {
   adapter.validate(geometry);
   const std::size_t pool = adapter.prompts.held(), width = geometry.width;
   StateLayout layout;
-  layout.add(std::string(kPromptPart), {pool, width});
+  if (pool > 0) layout.add(std::string(kPromptPart), {pool, width});
   if (adapter.prompts.selects()) {
     layout.add(std::string(kProjectionPart), {width, width});
     if (adapter.prompts.keys == PoolKeys::separate) layout.add(std::string(kKeysPart), {pool, width});

@@ -1,8 +1,9 @@
 // What a client trains and exchanges, as named parts of one contiguous fp32 buffer: optimizers, SAM, averages
 // and checkpoints work on the whole span, heads and merges on the parts. Gradients have the same layout, and
 // so has what its optimizer remembers, which is the client's own. Parts:
-//   prompt_embeddings [pool, d]     head.I.weight [outputs, inputs], head.I.bias [outputs], I = 0, 1, …
-//   pool.projection [d, d], pool.keys [pool, d]: with a pool, the second where keys are separate
+//   prompt_embeddings [pool, d] unless there are none; head.I.weight [outputs, inputs], head.I.bias
+//   [outputs], I = 0, 1, … pool.projection [d, d], pool.keys [pool, d]: with a pool, the second where keys
+//   are separate
 // The first values depend on the seed, the part and, for independent prompts, the client: never on order.
 #pragma once
 
@@ -62,8 +63,13 @@ struct ClientState {
     return part_of(layout, std::span(values), name);
   }
   MatrixView<float> part(std::string_view name) { return part_of(layout, std::span(values), name); }
-  MatrixView<const float> prompts() const { return part(kPromptPart); }
-  MatrixView<float> prompts() { return part(kPromptPart); }
+  // Empty where there are none.
+  MatrixView<const float> prompts() const {
+    return layout.contains(kPromptPart) ? part(kPromptPart) : MatrixView<const float>();
+  }
+  MatrixView<float> prompts() {
+    return layout.contains(kPromptPart) ? part(kPromptPart) : MatrixView<float>();
+  }
 };
 
 StateLayout layout_of(const AdapterOptions& adapter, const Geometry& geometry);

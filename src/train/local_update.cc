@@ -162,7 +162,7 @@ LocalUpdateSummary local_update(const AdapterOptions& adapter, ClientState& stat
   const auto may_go_on = [&] { return options.max_steps == 0 || summary.steps < options.max_steps; };
   for (std::size_t epoch = 0; epoch < options.epochs && may_go_on(); ++epoch) {
     const auto order = stream.permutation(source.size());
-    if (epoch >= options.prompt_epochs) stepper.rest();
+    if (epoch >= options.prompt_epochs || adapter.prompts.held() == 0) stepper.rest();
     const std::size_t seen_before = summary.images;
     double loss = 0;
     for (std::size_t first = 0; first < order.size() && may_go_on(); first += options.batch) {

@@ -92,6 +92,7 @@ std::vector<float> clip_head(const AdapterOptions& adapter, const ClientState& s
 
 void backward(const AdapterOptions& adapter, const ClientState& state, Workspace& w) {
   backward_head(adapter, state, w);
+  if (adapter.prompts.held() == 0) return;
   if (!adapter.prompts.selects())
     return w.backbone.backward(w.d_features, part_of(state.layout, std::span(w.gradient), kPromptPart),
                                *w.tape, nullptr);

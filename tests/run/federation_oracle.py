@@ -16,13 +16,14 @@ from pathlib import Path
 import numpy as np
 import torch
 from PIL import Image
+from scipy.integrate import solve_ivp
 
 for folder in ("base", "merge", "train"):
     sys.path.insert(0, str(Path(__file__).resolve().parents[1] / folder))
 from pfpt_oracle import aggregate  # noqa: E402
 from random_stream import RandomStream  # noqa: E402
-from oracle import (Vit, batch_features, batch_loss, head_inputs, load, make_optimizer_of, outside_domains,  # noqa: E402
-                    save, sides_of, train)
+from oracle import (Vit, batch_features, batch_loss, head_inputs, load, logits_of, make_optimizer_of,  # noqa: E402
+                    outside_domains, save, sides_of, train)
 
 MEAN, STD = np.array([0.485, 0.456, 0.406]), np.array([0.229, 0.224, 0.225])
 PROMPTS, KEYS = "prompt_embeddings", "pool.keys"
@@ -317,6 +318,80 @@ def lazy_where_needed(weights):
     return (weights + np.eye(len(weights))) / 2 if needed else weights
 
 
+class Pixels:
+    """In place of a Vit: the feature of a picture is its grey pixels, and prompts do nothing."""
+
+    def features(self, grey, _):
+        return grey[:, None]
+
+
+def tangent(vit, case, values, samples):
+    """Outputs [pictures, classes] and their Jacobian [pictures, classes, weights of the head] by autograd."""
+    state = {name: torch.tensor(value) for name, value in values.items()}
+    features, _ = batch_features(vit, case, state, samples, torch.arange(len(samples[0])))
+    names = [name for name in state if name.startswith("head.")]
+
+    def outputs(*head):
+        return logits_of(case, vit, {**state, **dict(zip(names, head))}, features, None)
+
+    head = tuple(state[name] for name in names)
+    parts = torch.autograd.functional.jacobian(outputs, head)
+    return outputs(*head).numpy(), torch.cat([part.flatten(2) for part in parts], 2).numpy(), names
+
+
+def evolve(case, number, f0, jacobian, labels, outside):
+    """By how much the head's weights change: scipy solves for the outputs, under the dense kernel."""
+    pictures, classes = f0.shape
+    kernel = np.einsum("icp,jcp->ij", jacobian, jacobian, optimize=True) / classes
+    rate = case["ntk"]["rate"] * np.exp(-case["ntk"]["decay"] * number)
+
+    def shares(f):
+        f = np.where(outside, -np.inf, f.reshape(f0.shape))
+        e = np.exp(f - f.max(1, keepdims=True))
+        return e / e.sum(1, keepdims=True)
+
+    def residual(f):
+        return shares(f) - np.eye(classes)[labels]
+
+    times = rate * np.arange(case["ntk"]["steps"][-1] + 1)
+    solved = solve_ivp(lambda _, f: (-kernel @ residual(f) / pictures).ravel(), (0, times[-1]), f0.ravel(),
+                       t_eval=times, rtol=1e-10, atol=1e-12)
+    losses = {n: -np.log(shares(solved.y[:, n])[np.arange(pictures), labels]).mean() for n in case["ntk"]["steps"]}
+    best = min(losses, key=losses.get)
+    return -rate / pictures * np.einsum("icp,ic->p", jacobian, sum(residual(solved.y[:, n]) for n in range(best)))
+
+
+def kernel_round(vit, case, states, links, number, active, samples_of, train_one):
+    """States afterwards: an average of heads, all senders alike, then a step along the neighbourhood's kernel."""
+    trained, averaged = list(states), list(states)
+    near = {u: [u] + sorted(b if a == u else a for a, b in links if u in (a, b)) for u in range(len(states))}
+    moves_prompts = case["ntk"]["prompts"] == "trained"
+    for u in active if moves_prompts else ():
+        trained[u], _ = train_one(u, states[u])
+    for u in active:
+        alike = np.zeros(len(states))
+        alike[near[u]] = 1 / len(near[u])
+        if moves_prompts:
+            averaged[u] = merge_client(case["merge"], u, trained, trained[u][PROMPTS], alike, None)
+        elif case["merge"]["head"] != "own":
+            averaged[u] = {name: sum(alike[v] * trained[v][name] for v in near[u]) if name.startswith("head.") else own
+                           for name, own in trained[u].items()}
+    after = list(averaged)
+    for u in active:
+        # Each neighbour at u's weights and prompts, of which it sees as many as u does.
+        here = {**case, "prompts": {**case["prompts"], "count": case["clients"][u]["count"]}}
+        outputs, jacobians, names = zip(*(tangent(vit, here, averaged[u], samples_of[v]) for v in near[u]))
+        labels = np.concatenate([samples_of[v][2] for v in near[u]])
+        outside = np.concatenate([samples_of[v][3] for v in near[u]])
+        if case["mask"] == "none":
+            outside = np.zeros_like(outside)
+        change = evolve(case, number, np.concatenate(outputs), np.concatenate(jacobians), labels, outside)
+        sizes = np.cumsum([averaged[u][name].size for name in names[0]])[:-1]
+        after[u] = {**averaged[u], **{name: averaged[u][name] + part.reshape(averaged[u][name].shape)
+                                      for name, part in zip(names[0], np.split(change, sizes))}}
+    return after
+
+
 def federation(vit, case, inputs, patches, queries):
     clients = case["clients"]
     states = [{name.split("/")[1]: t.numpy() for name, t in inputs.items() if name.startswith(f"{u}/")}
@@ -348,7 +423,7 @@ def federation(vit, case, inputs, patches, queries):
         state = train_client(vit, own, frame[u], state, samples_of[u], network, u, dropout,
                              inputs.get(f"noise/{number + 1}/{u}"))
         chosen = sorted(own["prompts"]["used"]) if case["merge"]["pool"] == "pfpt" else slice(None)
-        return state, state[PROMPTS][chosen]
+        return state, state[PROMPTS][chosen] if PROMPTS in state else None
 
     for number, network in enumerate(case["rounds"]):
         if case["server"]:
@@ -356,8 +431,13 @@ def federation(vit, case, inputs, patches, queries):
                            lambda u, state: train_one(u, state, number, network))
             remember(number)
             continue
+        if kind == "ntk":
+            states = kernel_round(vit, case, states, network["links"], number, network["active"], samples_of,
+                                  lambda u, state: train_one(u, state, number, network))
+            remember(number)
+            continue
         before, trained, gradients = states, list(states), {}
-        sent = [state[PROMPTS] for state in states]
+        sent = [state.get(PROMPTS) for state in states]
         for u in network["active"]:
             masses[u] = np.maximum(counts[u], mass_options["decay"] * masses[u])
             if kind == "update":
@@ -371,7 +451,7 @@ def federation(vit, case, inputs, patches, queries):
         if kind == "d2":
             weights = lazy_where_needed(weights)
         if case["merge"]["pool"] == "fixed":
-            states = [merge_client(case["merge"], u, trained, before[u][PROMPTS], weights[u], masses)
+            states = [merge_client(case["merge"], u, trained, before[u].get(PROMPTS), weights[u], masses)
                       for u in range(len(clients))]
         else:
             states = [grow_client(case, u, number + 1, trained, sent, weights[u]) for u in range(len(clients))]
@@ -393,16 +473,19 @@ def federation(vit, case, inputs, patches, queries):
 
 def main(folder):
     cases = json.loads((folder / "cases.json").read_text())
-    pixels = preprocess(load(folder / "pictures.safetensors")["bytes"].numpy(), cases["image_size"], cases["patch_size"])
+    pictures = load(folder / "pictures.safetensors")["bytes"].numpy()
+    pixels = preprocess(pictures, cases["image_size"], cases["patch_size"])
     vit = Vit(load(folder / "model.safetensors"), cases["federations"][0]["geometry"])
     patches = vit.embed(pixels)
     queries = vit.features(patches, torch.zeros(0, patches.shape[-1]))[:, 0]
+    grey = torch.tensor(pictures.mean(3).reshape(len(pictures), -1) / 255)
     for case in cases["federations"]:
         inputs = load(folder / f"{case['name']}.safetensors")
         if case["privacy"]["kind"] != "none":
             noise = load(folder / f"{case['name']}-noise.safetensors")
             inputs.update({f"noise/{name}": tensor for name, tensor in noise.items()})
-        save(folder / f"{case['name']}-after.safetensors", federation(vit, case, inputs, patches, queries))
+        model, seen = (Pixels(), grey) if case["pixels"] else (vit, patches)
+        save(folder / f"{case['name']}-after.safetensors", federation(model, case, inputs, seen, queries))
 
 
 main(Path(sys.argv[1]))

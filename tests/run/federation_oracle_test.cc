@@ -31,13 +31,16 @@ RunConfig config_of(const std::string& method) {
   auto config = test::small_config();
   apply_method(config, method);
   // What D² remembers matters from the second round on.
-  config.run.rounds = config.method.round == RoundKind::update ? 2 : 4;
+  const bool remembers = config.method.round == RoundKind::dgd || config.method.round == RoundKind::d2;
+  config.run.rounds = remembers ? 4 : 2;
   config.partition.clients_per_domain = 2;
   config.network.topology = {.kind = TopologyKind::erdos_renyi, .degree = 2};  // so that weights differ
   config.train.batch = 4;
   config.train.epochs = std::min<std::size_t>(config.train.epochs, 2);
   test::enlarge_steps(config.train.optimizer);
-  config.prompts.count = 4;
+  if (config.prompts.count != 0) config.prompts.count = 4;
+  if (config.head.kind == HeadKind::mlp) config.head.hidden = {12};
+  config.ntk = {.rate = 0.05, .decay = 0.3, .steps = {5, 20, 40}};
   if (config.prompts.pool != 0) config.prompts.pool = 6;
   config.prompts.init = PromptInit::independent;
   if (config.merge.pool.limit != 0) config.merge.pool.limit = 9;
@@ -45,6 +48,36 @@ RunConfig config_of(const std::string& method) {
   // all 50.
   config.merge.pool.passes = 5;
   return config;
+}
+
+// Kernel steps on pixels and on features, of heads of any depth, with prompts and without.
+void add_kernel_cases(std::vector<Case>& all) {
+  const auto add = [&](const char* name, const char* method, const auto& change) {
+    all.push_back({name, config_of(method)});
+    change(all.back().config);
+  };
+  add("ntk-perceptron", "ntk-dfl", [](RunConfig& c) { c.backbone.path = "pixels"; });
+  add("dfedavgm-perceptron", "dfedavgm", [](RunConfig& c) {
+    c.backbone.path = "pixels";
+    c.prompts.count = 0;
+    c.head.kind = HeadKind::mlp;
+    c.head.hidden = {12};
+  });
+  add("ntk-deep", "ntk-dfl", [](RunConfig& c) {
+    c.head.hidden = {9, 7, 8};
+    c.train.mask = ClassMask::none;
+    c.network.topology.kind = TopologyKind::full;
+    c.network.faults = {.link_failure = 0.3, .active_clients = 3};
+  });
+  add("ntk-trained", "ntk-head", [](RunConfig& c) { c.ntk.prompts = NtkPrompts::trained; });
+  add("ntk-trained-pool", "ntk-head", [](RunConfig& c) {
+    c.ntk.prompts = NtkPrompts::trained;
+    c.merge.kind = MergeKind::average;
+    c.merge.head = HeadMerge::own;
+    c.prompts.pool = 6;
+    c.prompts.similarity_weight = -0.5;
+  });
+  add("ntk-budgets", "ntk-head", [](RunConfig& c) { c.prompts.counts = {4, 2, 3}; });
 }
 
 // What is for learning under label skew, alone and together.
@@ -224,10 +257,16 @@ std::vector<Case> cases() {
   });
   add_skewed_cases(all);
   add_private_cases(all);
+  add_kernel_cases(all);
   return all;
 }
 
 Simulation make(const RunConfig& config) {
+  if (config.backbone.path == "pixels") {
+    static const auto pixels = open_checkpoint("pixels", {.image_size = 8});
+    static const auto backbone = make_backbone(*pixels, {});
+    return {config, *backbone, pixels->preprocessing(), test::coloured_squares(kPerClass, 1)};
+  }
   Preprocessing how;
   how.resize = how.crop = test::tiny_backbone().geometry().image_size;
   return {config, test::tiny_backbone(), how, test::coloured_squares(kPerClass, 1)};
@@ -238,8 +277,10 @@ void enlarge_prompts(Simulation& federation) {
   auto state = federation.state();
   std::size_t first = 0;
   for (const auto& client : federation.nodes()) {
-    const auto& part = client.state.layout.at(kPromptPart);
-    for (std::size_t i = 0; i < part.size; ++i) state.values[first + part.offset + i] *= 5;
+    if (!client.state.prompts().empty()) {
+      const auto& part = client.state.layout.at(kPromptPart);
+      for (std::size_t i = 0; i < part.size; ++i) state.values[first + part.offset + i] *= 5;
+    }
     first += client.state.values.size();
   }
   federation.restore(0, state);
@@ -395,6 +436,12 @@ json export_case(const Case& c, const Simulation& federation, const test::Tempor
          {"pool_limit", merge.pool.limit},
          {"pool_passes", merge.pool.passes},
          {"pool_rate", merge.pool.rate}}},
+       {"pixels", c.config.backbone.path == "pixels"},
+       {"ntk",
+        {{"rate", c.config.ntk.rate},
+         {"decay", c.config.ntk.decay},
+         {"steps", c.config.ntk.steps},
+         {"prompts", to_string(c.config.ntk.prompts)}}},
        {"frame_options", export_frame(c.config, federation)},
        {"privacy",
         {{"kind", to_string(c.config.privacy.kind)},

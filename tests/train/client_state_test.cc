@@ -103,7 +103,7 @@ TEST(AdapterOptions, RefusesWhatDoesNotFitAndNamesTheSetting) {
   const auto refuses = [&](const char* text, const AdapterOptions& adapter) {
     test::expect_error(ErrorCode::invalid_argument, text, [&] { adapter.validate(g); });
   };
-  refuses("prompts.count", {.prompts = {.count = 0}, .head = {.classes = 5}});
+  refuses("prompts.count", {.prompts = {.count = 0, .pool = 3}, .head = {.classes = 5}});
   refuses("cannot be chosen from a pool of 5", {.prompts = {.count = 6, .pool = 5}, .head = {.classes = 5}});
   refuses("head.classes", {});
   refuses("head.dropout", {.head = {.classes = 5, .dropout = 1}});

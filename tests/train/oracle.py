@@ -130,7 +130,7 @@ def batch_features(vit, case, state, samples, batch):
     if case["prompts"]["selects"]:
         prompts, similarity = choose(case["prompts"], state, queries[batch])
     else:
-        prompts, similarity = state["prompt_embeddings"], 0
+        prompts, similarity = state.get("prompt_embeddings", torch.zeros(0, patches.shape[-1])), 0
     return vit.features(patches[batch], prompts), similarity
 
 
