@@ -21,8 +21,8 @@ MembershipScore tell_members(std::span<const double> members, std::span<const do
   const double threshold = mean_of(members);
   double wins = 0, found = 0;
   for (const double loss : members) {
-    const auto same = std::ranges::equal_range(sorted, loss);
-    wins += static_cast<double>(sorted.end() - same.end()) + 0.5 * static_cast<double>(same.size());
+    const auto first = std::ranges::lower_bound(sorted, loss), last = std::ranges::upper_bound(sorted, loss);
+    wins += static_cast<double>(sorted.end() - last) + 0.5 * static_cast<double>(last - first);
     found += loss <= threshold ? 1 : 0;
   }
   const auto below = std::ranges::upper_bound(sorted, threshold) - sorted.begin();
