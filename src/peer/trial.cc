@@ -19,8 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Ports of loopback that nobody uses; held together, so that each is another. They lie below those that systems
-// give to connections that are made: one of those may be taken again before its site listens on it.
+// Ports of loopback that nobody uses; held together, so that each is another. They lie below those that
+// systems give to connections that are made: one of those may be taken again before its site listens on it.
 std::vector<std::uint16_t> free_ports(std::size_t count) {
   constexpr unsigned kFirst = 20000, kCount = 12000;
   std::vector<std::uint16_t> ports;

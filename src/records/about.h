@@ -32,7 +32,7 @@ struct Participants {
   std::vector<std::size_t> prompts;  // that each client holds
   std::size_t threads = 1;
   std::vector<RankShare> ranks = {};  // of a cluster; empty: one process does it all
-  std::vector<bool> hostile = {};  // clients, where there are any
+  std::vector<bool> hostile = {};     // clients, where there are any
 };
 
 // `family`: whose names the checkpoint's tensors have. `command`: what the user typed, empty where unknown.

@@ -177,10 +177,9 @@ bool Simulation::by_class_mass() const {
 void Simulation::record_attack(std::span<const NodeReport> reports, RoundRecord& record) {
   record.attack = tally_attack(reports, hostile_);
   if (reports.empty()) return;
-  record.attack->distance = distance_from_honest(clients(), hostile_,
-                                                 {.prompts = network_model_.state.prompts().rows(),
-                                                  .seed = config_.run.seed,
-                                                  .threads = threads()});
+  record.attack->distance = distance_from_honest(
+      clients(), hostile_,
+      {.prompts = network_model_.state.prompts().rows(), .seed = config_.run.seed, .threads = threads()});
 }
 
 void Simulation::evaluate_all(RoundRecord& record, const RoundProgressCallback& progress) {

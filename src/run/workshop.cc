@@ -82,7 +82,7 @@ std::vector<Evaluation> Workshop::evaluate(std::size_t models, const ModelAt& mo
 }
 
 std::optional<double> Workshop::backdoor_success(std::span<const Node> clients,
-                                                std::span<const std::size_t> chosen) {
+                                                 std::span<const std::size_t> chosen) {
   const RunConfig& config = ground_.config;
   const auto samples = scored_samples(config.scoring(), ground_.corpus, config.run.seed);
   const MarkedPictures marked(test_samples_, ground_.backbone, config.attack.target,

@@ -54,8 +54,8 @@ class Workshop {
   // Who of some pictures was trained on, by what `chosen` of all clients sent; any process can.
   MembershipRecord attack_members(std::span<const Node> clients, std::span<const std::size_t> chosen);
 
-  // Of the test pictures that are scored, how many the models of `chosen` clients take for the target once they
-  // are marked; nothing where no picture is of another class.
+  // Of the test pictures that are scored, how many the models of `chosen` clients take for the target once
+  // they are marked; nothing where no picture is of another class.
   std::optional<double> backdoor_success(std::span<const Node> clients, std::span<const std::size_t> chosen);
 
   ThreadPool& threads() { return threads_; }
