@@ -24,6 +24,7 @@ RoundRecord full_record() {
   record.graph.emplace();
   record.theory.emplace();
   record.class_mass.emplace();
+  record.kernel.emplace();
   record.privacy.emplace();
   record.membership.emplace();
   record.attack.emplace();

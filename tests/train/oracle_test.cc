@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
@@ -192,7 +193,8 @@ double distance(std::span<const float> a, std::span<const float> b) {
   return std::sqrt(square);
 }
 
-// Every value within 1e-4, and the error small beside the way that training went.
+// Every value within 1e-4, and the error small beside the way that training went, but for the rounding of the
+// values themselves, beside which slow prompts go a short way.
 void expect_same_update(const UpdateCase& c, const ClientState& before, const ClientState& ours,
                         const ClientState& theirs) {
   for (const auto& part : ours.layout.parts()) {
@@ -204,7 +206,9 @@ void expect_same_update(const UpdateCase& c, const ClientState& before, const Cl
       largest = std::max(largest, std::abs(static_cast<double>(own(ours)[i] - own(theirs)[i])));
     EXPECT_LT(largest, 1e-4) << c.name << " " << part.name;
     const double way = distance(own(before), own(theirs));
-    EXPECT_LE(distance(own(ours), own(theirs)), 1e-3 * way) << c.name << " " << part.name;
+    const std::vector<float> origin(part.size, 0.0F);
+    const double rounding = std::numeric_limits<float>::epsilon() * distance(own(before), origin);
+    EXPECT_LE(distance(own(ours), own(theirs)), 1e-3 * way + rounding) << c.name << " " << part.name;
     const bool trained = part.name != kProjectionPart || c.adapter.prompts.similarity_weight != 0;
     EXPECT_EQ(way > 0, trained) << c.name << " " << part.name;
   }
