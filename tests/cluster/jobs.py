@@ -146,11 +146,12 @@ def a_lost_rank_is_named_and_costs_no_round_that_is_saved(lost):
 def a_stop_saves_every_round_that_is_done():
     process = start(job(2, *write_config(rounds=100_000, every=0)))
     wait_for_rounds(process, 2)
+    done = rounds_done()
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode != 0 and "are saved" in said, said
-    # A round may have been recorded in the moment in which the one before it was saved.
-    assert newest_saved() in (rounds_done(), rounds_done() - 1), (newest_saved(), rounds_done())
+    # More may have been recorded since, in the moment that is left when all is saved.
+    assert newest_saved() >= done, (newest_saved(), done)
     shutil.rmtree("runs")
 
 
