@@ -10,7 +10,7 @@ namespace dfrost {
 namespace {
 
 // What rounding leaves in a plan where a mass is not a whole number of its units.
-constexpr double kNoMass = 1e-12;
+constexpr double kEmptyMass = 1e-12;
 
 // Of an even number the lower: a distance that some pair really has.
 double lower_median(std::vector<double> values) {
@@ -24,7 +24,7 @@ ClippedSet moved(MatrixView<const float> set, MatrixView<const float> own, const
                  double part) {
   ClippedSet result{.points = {}, .masses = {}, .distance = std::sqrt(transport.w2_squared)};
   for (const auto& [from, to, mass] : transport.plan) {
-    if (mass < kNoMass) continue;
+    if (mass < kEmptyMass) continue;
     for (std::size_t i = 0; i < set.cols(); ++i) {
       const double goal = static_cast<double>(own.row(to)[i]);
       result.points.push_back(goal + part * (static_cast<double>(set.row(from)[i]) - goal));

@@ -19,6 +19,7 @@ namespace dfrost {
 namespace {
 
 using test::make_simulation;
+using test::state_after;
 
 RunConfig hostile_config(AttackKind kind) {
   auto config = test::small_config();
@@ -32,12 +33,6 @@ std::vector<AttackKind> all_kinds() {
   for (const auto& row : kAttackKinds)
     if (row.value != AttackKind::none) kinds.push_back(row.value);
   return kinds;
-}
-
-SavedNodes state_after(const RunConfig& config, std::size_t rounds) {
-  auto federation = make_simulation(config);
-  for (std::size_t r = 0; r < rounds; ++r) federation.run_round();
-  return federation.state();
 }
 
 TEST(Attack, OfEveryKindIsReceivedAndChangesWhatHonestClientsLearn) {

@@ -16,6 +16,7 @@ namespace {
 
 using test::make_simulation;
 using test::SmallExperiment;
+using test::state_after;
 using test::StoppingObserver;
 
 const OptimizerOptions kAdam = {.kind = OptimizerKind::adam, .learning_rate = 1e-2};
@@ -27,12 +28,6 @@ RunConfig keeping(const OptimizerOptions& optimizer) {
   config.train.optimizer = optimizer;
   config.train.optimizer_state = OptimizerMemory::kept;
   return config;
-}
-
-SavedNodes state_after(const RunConfig& config, std::size_t rounds) {
-  auto federation = make_simulation(config);
-  for (std::size_t r = 0; r < rounds; ++r) federation.run_round();
-  return federation.state();
 }
 
 TEST(KeptOptimizers, GoOnFromRoundToRoundAndFreshOnesCostNothing) {

@@ -73,4 +73,10 @@ inline Simulation make_simulation(const RunConfig& config) {
   return Simulation(config, tiny_backbone(), how, coloured_squares(12, 4));
 }
 
+inline SavedNodes state_after(const RunConfig& config, std::size_t rounds) {
+  auto federation = make_simulation(config);
+  for (std::size_t r = 0; r < rounds; ++r) federation.run_round();
+  return federation.state();
+}
+
 }  // namespace dfrost::test
