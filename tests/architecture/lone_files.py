@@ -47,7 +47,7 @@ def flags_by_folder(build):
     """(folder of src/ -> the flags of its library, the files that the build compiles alone)."""
     flags, alone = {}, set()
     for entry in json.loads((build / "compile_commands.json").read_text()):
-        if match := re.search(r"\bsrc/(\w+)/CMakeFiles/dfrost_\1\.dir/", entry["command"]):
+        if match := re.search(r"\bsrc/((?:\w+/)*(\w+))/CMakeFiles/dfrost_\2\.dir/", entry["command"]):
             flags[match[1]] = essential(entry["command"])
             if " -include " not in entry["command"]:
                 alone.add(Path(entry["file"]))
@@ -145,7 +145,7 @@ def read_all(build, only):
         files = {path: files[path] for path in touched(files, changed)}
 
     def folder_of(path):
-        return path.relative_to(ROOT).parts[1] if path.is_relative_to(ROOT / "src") else "base"
+        return path.parent.relative_to(ROOT / "src").as_posix() if path.is_relative_to(ROOT / "src") else "base"
 
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         groups = collections.Counter((folder_of(path), heavy) for path, heavy in files.items() if heavy)
