@@ -36,7 +36,7 @@ class Cluster final : public RunPlace {
   // letters that will not come, and only Communicator::abort() ends them.
   bool left_others_waiting() const { return busy_; }
 
-  void can_save(std::function<std::size_t()> save) override;
+  void can_save(const std::function<std::size_t()>& save) override;
 
   // For all, once: from here on a signal that ends the job is told of by `tell`, of one rank of each host,
   // once rank 0 has saved all rounds that are done, and ends the process. `folder` says which is the run's.

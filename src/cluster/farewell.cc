@@ -33,9 +33,9 @@ std::size_t newest_saved_round(const std::filesystem::path& folder) {
 
 }  // namespace
 
-void Cluster::can_save(std::function<std::size_t()> save) {
+void Cluster::can_save(const std::function<std::size_t()>& save) {
   const std::lock_guard lock(saving_);
-  save_ = std::move(save);
+  save_ = save;
 }
 
 // On this host: of others only the launcher knows, which says so itself.

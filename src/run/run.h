@@ -39,7 +39,7 @@ class RunPlace {
   virtual std::unique_ptr<Workforce> gather(const Groundwork& ground, const std::string& weights) = 0;
   // While rounds are run: what saves, at any moment and from any thread, all that are done, and returns the
   // last one that is saved, 0 where there is none. Empty: it is over.
-  virtual void can_save(std::function<std::size_t()> /*save*/) {}
+  virtual void can_save(const std::function<std::size_t()>& /*save*/) {}
 };
 
 // The options name a folder and a command.

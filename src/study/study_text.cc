@@ -113,7 +113,7 @@ std::string cell_text(const TableCell& cell, const Figure& figure, const char* p
 }
 
 std::string difference_text(const PairedDifference& difference, const Reading& reading) {
-  const auto mean = signed_number(difference.mean, reading);
+  auto mean = signed_number(difference.mean, reading);
   if (!difference.low) return mean;
   return fmt::format("{} [{}, {}]", mean, signed_number(*difference.low, reading),
                      signed_number(*difference.high, reading));
