@@ -7,7 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/report_files.h"
-#include "records/figure.h"
+#include "records/figure_table.h"
 #include "report/groups.h"
 
 namespace dfrost::cli {

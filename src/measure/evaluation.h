@@ -1,12 +1,13 @@
-// Who is scored on what, and the record of the scores. Deterministic: a function of the config and the data.
+// Who is scored on what, and from scores to their record. Deterministic: a function of the config and the
+// data.
 #pragma once
 
 #include <cstddef>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "data/corpus.h"
+#include "measure/evaluation_record.h"
 #include "train/evaluate.h"
 
 namespace dfrost {
@@ -25,36 +26,6 @@ struct ScoringOptions {
 
 // Below so many test pictures of each domain an accuracy says too little to be cut further.
 inline constexpr std::size_t kLeastScoredSamples = 60;
-
-// Over clients.
-struct Spread {
-  double mean = 0;
-  double std = 0;  // of the clients scored, not of an estimate: divided by their number
-  double min = 0;
-  double max = 0;
-};
-Spread spread_of(const std::vector<double>& values);
-
-struct DomainAccuracy {
-  std::string name;
-  double masked = 0;  // mean over the scored clients
-  double unmasked = 0;
-};
-
-// Scores on the global test set. Accuracies are shares, 0 to 1.
-struct EvaluationRecord {
-  std::vector<std::size_t> clients;  // who was scored
-  std::size_t samples = 0;           // test pictures each was scored on
-  Spread accuracy_masked;
-  Spread accuracy_unmasked;
-  double loss = 0;  // mean over the scored clients
-  std::vector<DomainAccuracy> domains;
-  // The network model: barycenter prompts and mean head.
-  double network_accuracy_masked = 0;
-  double network_accuracy_unmasked = 0;
-  double network_loss = 0;
-  std::vector<DomainAccuracy> network_domains;
-};
 
 // Throws (failed_precondition) where a domain has nothing to be scored on: its accuracy would look like 0.
 void require_test_pictures(const Corpus& corpus);

@@ -12,7 +12,7 @@
 
 #include "base/file.h"
 #include "base/stopwatch.h"
-#include "records/figure.h"
+#include "records/figure_table.h"
 #include "records/record_file.h"
 
 namespace dfrost {

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "records/figure.h"
+#include "records/figure_table.h"
 
 namespace dfrost {
 

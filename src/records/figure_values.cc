@@ -7,7 +7,7 @@
 #include "base/suggest.h"
 #include "dfrost/error.h"
 #include "dfrost/figures.h"
-#include "records/record.h"
+#include "records/figure_table.h"
 
 namespace dfrost {
 namespace {

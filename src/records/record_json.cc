@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "merge/merge_kinds.h"
+#include "records/figure_table.h"
 
 namespace dfrost {
 namespace {

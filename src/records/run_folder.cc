@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "config/config_access.h"
 #include "dfrost/error.h"
+#include "records/figure_table.h"
 #include "records/record.h"
 #include "records/record_json.h"
 

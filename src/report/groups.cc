@@ -9,7 +9,7 @@
 
 #include "config/methods.h"
 
-#include "records/figure.h"
+#include "records/figure_table.h"
 
 namespace dfrost {
 namespace {

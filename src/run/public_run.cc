@@ -2,6 +2,7 @@
 
 #include "config/config_access.h"
 #include "dfrost/run.h"
+#include "records/figure_table.h"
 #include "records/run_folder.h"
 #include "run/given_data.h"
 #include "run/run.h"

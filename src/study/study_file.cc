@@ -10,7 +10,7 @@
 #include "base/quote.h"
 #include "base/suggest.h"
 #include "config/toml_parse.h"
-#include "records/figure.h"
+#include "records/figure_table.h"
 #include "study/shipped_studies.h"
 #include "study/study_reader.h"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "records/figure.h"
+#include "records/figure_table.h"
 #include "report/groups.h"
 #include "study/paired.h"
 #include "study/study_results.h"

@@ -1,14 +1,12 @@
-// What a figure of a round is: its name, what it means, how it is printed, and where it is shown. The table
-// of them stands beside the record they are read from (record.h); metrics.jsonl, TensorBoard's events, the
-// summary, `dfrost compare`, the report's page and docs/reference/records.md all follow from it. This header
-// is enough for those who read figures by name.
+// What a figure of a round is: its name, what it means, how it is printed, and where it is shown. Rows of the
+// table stand beside the struct they are read from (records/record.h and its parts, evaluation_record.h), and
+// metrics.jsonl, TensorBoard's events, the summary, `dfrost compare`, the report's page and
+// docs/reference/records.md all follow from them (records/figure_table.h).
 #pragma once
 
 #include <optional>
-#include <span>
-#include <string>
 #include <string_view>
-#include <vector>
+#include <type_traits>
 
 #include "dfrost/figures.h"
 
@@ -65,15 +63,6 @@ struct Figure {
   constexpr Figure of_merges() const;
 };
 
-// In the order of metrics.jsonl.
-std::span<const Figure> figures();
-
-// Those with a column, from left to right.
-std::vector<const Figure*> compared_figures();
-
-// Its path in summary.json: "final.accuracy_masked.mean", "seconds.total"; empty where it is not there.
-std::string summary_path(const Figure& figure);
-
 constexpr Figure figure(std::string_view name, std::string_view title, std::string_view unit, Form form,
                         Better better, std::optional<double> (*of)(const RoundRecord&),
                         std::string_view meaning) {
@@ -109,6 +98,42 @@ constexpr Figure Figure::of_merges() const {
   Figure figure = *this;
   figure.only_with_merges = true;
   return figure;
+}
+
+// The part of a round's record that figures are read from; none where the round has no such part. A part's
+// header declares its own, records/figure_table.cc says where it lies.
+template <typename Part>
+const Part* part_of(const RoundRecord& record);
+
+namespace figure_parts {
+
+template <typename Part, typename Value>
+Part struct_of(Value Part::*);
+
+// Of a list: how many there are.
+template <typename Value>
+std::optional<double> number(const Value& value) {
+  if constexpr (requires { value.size(); })
+    return static_cast<double>(value.size());
+  else if constexpr (std::is_arithmetic_v<Value>)
+    return static_cast<double>(value);
+  else
+    return value;
+}
+
+}  // namespace figure_parts
+
+// What a row reads: figure_of<&AttackRecord::mass>.
+template <auto field>
+std::optional<double> figure_of(const RoundRecord& record) {
+  const auto* part = part_of<decltype(figure_parts::struct_of(field))>(record);
+  return part == nullptr ? std::nullopt : figure_parts::number(part->*field);
+}
+// A field's own: figure_of<&EvaluationRecord::accuracy_masked, &Spread::mean>.
+template <auto field, auto inner>
+std::optional<double> figure_of(const RoundRecord& record) {
+  const auto* part = part_of<decltype(figure_parts::struct_of(field))>(record);
+  return part == nullptr ? std::nullopt : figure_parts::number((part->*field).*inner);
 }
 
 }  // namespace dfrost
