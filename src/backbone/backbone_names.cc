@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <mutex>
+#include <utility>
 
 #include "backbone/pixels.h"
 #include "base/quote.h"
+#include "base/share_folder.h"
 #include "base/suggest.h"
 #include "dfrost/error.h"
 
@@ -33,12 +35,7 @@ std::vector<fs::path> shipped_roots() {
     const std::lock_guard lock(added.mutex);
     roots = added.folders;
   }
-  std::error_code unknown;
-  const fs::path here = fs::read_symlink("/proc/self/exe", unknown).parent_path();
-  if (!unknown) {
-    roots.push_back(here / "share/dfrost/backbones");
-    roots.push_back(here.parent_path() / "share/dfrost/backbones");
-  }
+  for (auto& root : shipped_folders("backbones")) roots.push_back(std::move(root));
   return roots;
 }
 

@@ -20,8 +20,7 @@ std::filesystem::path default_backbone_root();
 // As find_backbone(); nothing where there is none of that name.
 std::optional<std::filesystem::path> locate_backbone(const std::filesystem::path& name_or_path);
 
-// What comes with dfrost lies in share/dfrost: beside the executable in a build, beside its bin/ once
-// installed, wherever that was moved to, and where add_backbone_folder() says.
+// What comes with dfrost: in share/dfrost (base/share_folder.h), and where add_backbone_folder() says.
 std::vector<std::string> shipped_backbones();
 std::optional<std::filesystem::path> find_shipped_backbone(const std::string& name);
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/quote.h"
+#include "base/share_folder.h"
 #include "base/suggest.h"
 #include "dfrost/error.h"
 
@@ -14,12 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<fs::path> study_roots() {
-  std::error_code unknown;
-  const fs::path here = fs::read_symlink("/proc/self/exe", unknown).parent_path();
-  if (unknown) return {};
-  return {here / "share/dfrost/studies", here.parent_path() / "share/dfrost/studies"};
-}
+std::vector<fs::path> study_roots() { return shipped_folders("studies"); }
 
 }  // namespace
 

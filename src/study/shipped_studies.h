@@ -1,5 +1,4 @@
-// Studies that come with dfrost: TOML files in share/dfrost/studies, found beside the executable in a build
-// and below its prefix once installed.
+// Studies that come with dfrost: TOML files in share/dfrost/studies (base/share_folder.h).
 #pragma once
 
 #include <filesystem>
