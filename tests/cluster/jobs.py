@@ -17,52 +17,20 @@ import tempfile
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "run"))
+sys.path += [str(Path(__file__).resolve().parents[1] / folder) for folder in ("run", "support")]
+import small_experiment  # noqa: E402
 from run_folder import differences, left_by  # noqa: E402
 
-CONFIG = """
-[run]
-name = "job"
-rounds = {rounds}
-checkpoint_every = {every}
-threads = 1
-[backbone]
-path = "frost-mini"
-precision = "fp32"
-[data]
-domains = [{{name = "squares", path = "{pictures}"}}]
-train_per_domain = 0
-test_per_domain = 0
-[partition]
-kind = "iid"
-clients_per_domain = 4
-min_per_client = 1
-[network]
-topology = "ring"
-[train]
-epochs = 1
-batch = {batch}
-[prompts]
-count = 2
-[evaluate]
-every = 2
-"""
 PATIENCE = 120  # seconds for anything; a busy machine is no failure
 
 mpirun, dfrost, what = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), sys.argv[3]
 os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
 
 
-def make_world(folder):
-    os.chdir(folder)
-    for name, more in (("pictures", 0), ("others", 1)):
-        os.mkdir(name)
-        Path(name, "train.bin").write_bytes(
-            b"".join(bytes([i % 2] + 1024 * [200 - 150 * (i % 2) + i + more] + 2048 * [40]) for i in range(20)))
-
-
 def write_config(name="job", rounds=4, every=1, pictures="pictures", batch=8):
-    Path(name + ".toml").write_text(CONFIG.format(rounds=rounds, every=every, pictures=pictures, batch=batch))
+    small_experiment.write(name, {"run.name": "job", "run.rounds": rounds, "run.checkpoint_every": every,
+                                  "data.domains": {"name": "squares", "path": pictures}, "partition.clients_per_domain": 4,
+                                  "network.topology": "ring", "train.batch": batch})
     return [dfrost, "run", name + ".toml", "--quiet", "--no-report"]
 
 
@@ -197,7 +165,9 @@ def chaos(count, seed):
 
 
 with tempfile.TemporaryDirectory() as folder:
-    make_world(folder)
+    os.chdir(folder)
+    small_experiment.write_pictures()
+    small_experiment.write_pictures("others", brighter=1)
     if what == "chaos":
         chaos(int(sys.argv[4]), int(sys.argv[5]) if len(sys.argv) > 5 else 1)
     elif what == "absent":

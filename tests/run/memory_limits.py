@@ -10,28 +10,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-PICTURES = b"".join(bytes([i % 2] + 1024 * [200 - 150 * (i % 2) + i] + 2048 * [40]) for i in range(20))
-CONFIG = """
-[run]
-name = "{name}"
-rounds = 1
-threads = 2
-[backbone]
-path = "frost-mini"
-precision = "fp32"
-[data]
-domains = [{{name = "squares", path = "pictures"}}]
-train_per_domain = 0
-test_per_domain = 0
-[partition]
-kind = "iid"
-clients_per_domain = 2
-min_per_client = 1
-[network]
-topology = "full"
-[train]
-epochs = 1
-"""
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import small_experiment  # noqa: E402
+
 MEGABYTE = 1 << 20
 
 dfrost = os.path.abspath(sys.argv[1])
@@ -43,7 +24,7 @@ if b"__asan_init" in program or b"__tsan_init" in program:
 
 
 def run(name, limit):
-    Path(name + ".toml").write_text(CONFIG.format(name=name))
+    small_experiment.write(name, {"run.rounds": 1, "run.threads": 2})
     return subprocess.run([dfrost, "run", name + ".toml", "--quiet", "--no-report"], text=True, capture_output=True, timeout=120,
                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
 
@@ -67,8 +48,7 @@ def adapter(name):
 
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    os.mkdir("pictures")
-    Path("pictures/train.bin").write_bytes(PICTURES)
+    small_experiment.write_pictures()
     assert run("whole", resource.RLIM_INFINITY).returncode == 0
     tries = iter(range(10_000))
     start = least(starts, 0, 8 << 30)  # below it the system cannot even load the program

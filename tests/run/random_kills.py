@@ -17,47 +17,17 @@ from pathlib import Path
 
 from run_folder import differences, left_by
 
-CONFIG = """
-[run]
-name = "{name}"
-rounds = {rounds}
-checkpoint_every = {every}
-threads = 1
-[backbone]
-path = "frost-mini"
-precision = "fp32"
-[data]
-domains = [{{name = "squares", path = "pictures"}}]
-train_per_domain = 0
-test_per_domain = 0
-[partition]
-kind = "iid"
-clients_per_domain = 2
-min_per_client = 1
-[network]
-topology = "full"
-[train]
-epochs = 1
-[prompts]
-count = 2
-[evaluate]
-every = 2
-"""
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import small_experiment  # noqa: E402
+
 PATIENCE = 120  # seconds for anything; a busy machine is no failure
 
 dfrost, what = os.path.abspath(sys.argv[1]), sys.argv[2]
 
 
-def make_world(folder):
-    os.chdir(folder)
-    os.mkdir("pictures")
-    Path("pictures/train.bin").write_bytes(
-        b"".join(bytes([i % 2] + 1024 * [200 - 150 * (i % 2) + i] + 2048 * [40]) for i in range(20)))
-
-
 def command(name, *more, rounds=4, every=1):
-    Path(name + ".toml").write_text(CONFIG.format(name=name, rounds=rounds, every=every))
-    return [dfrost, "run", name + ".toml", "--quiet", "--no-report", "--set", 'run.name="%s"' % name, *more]
+    small_experiment.write(name, {"run.rounds": rounds, "run.checkpoint_every": every})
+    return [dfrost, "run", name + ".toml", "--quiet", "--no-report", *more]
 
 
 def run(*arguments):
@@ -146,5 +116,6 @@ def signals():
 
 
 with tempfile.TemporaryDirectory() as folder:
-    make_world(folder)
+    os.chdir(folder)
+    small_experiment.write_pictures()
     kills(int(sys.argv[3])) if what == "kills" else signals()
