@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <functional>
+#include <string_view>
 
 namespace dfrost::cli {
 namespace {

@@ -1,5 +1,7 @@
 #include "data/idx.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "data/bad_file.h"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import check
 import lone_files
+import named_things
 
 MAP = "| folder | what | may include |\n|---|---|---|\n| `base` | a | |\n| `merge` | b | base |\n"
 HEADER = "// What it is.\n#pragma once\n"
@@ -101,6 +102,27 @@ class LoneFiles(unittest.TestCase):
         header, includes = HEADER + "std::string a();\n", '#include <string>\n#include "base/a.h"\n'
         self.assertEqual(self.unread(a_h=header, a_cc=includes), ["a.h"])
         self.assertEqual(self.unread(a_h=header, a_cc='#include "base/a.h"\n#include <string>\n'), ["a.cc"])
+
+    def unreached(self, **files):
+        """What the check of names says of a folder with these texts, beside a header that offers something."""
+        offer = HEADER + "#include <string>\nstruct Parcel {\n  int weight;\n};\nstd::string label_of(const Parcel& parcel);\n"
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder, "src/base")
+            source.mkdir(parents=True)
+            for name, text in {"parcel_h": offer, **files}.items():
+                Path(source, name.replace("_", ".")).write_text(text)
+            return "\n".join(named_things.problems(Path(folder)))
+
+    def test_a_name_whose_header_is_not_reached(self):
+        use = "int weigh(const Parcel& parcel) { return parcel.weight; }\n"
+        self.assertIn("x.cc: names Parcel", self.unreached(x_cc=use))
+        self.assertEqual(self.unreached(x_cc='#include "base/parcel.h"\n' + use), "")
+        self.assertEqual(self.unreached(h_h='#include "base/parcel.h"\n', x_cc='#include "base/h.h"\n' + use), "")
+        self.assertEqual(self.unreached(x_cc="struct Parcel;\n" + use), "")
+        self.assertIn("x.cc: names label_of", self.unreached(x_cc="auto said = label_of({});\n"))
+        self.assertEqual(self.unreached(x_cc="auto said = box.label_of({});  // label_of(Parcel)\n"), "")
+        self.assertIn("x.cc: names std::sort", self.unreached(x_cc="void order(int* a) { std::sort(a, a + 2); }\n"))
+        self.assertEqual(self.unreached(x_cc='#include "base/parcel.h"\nstd::string name;\n'), "")
 
     def test_what_may_no_longer_compile_alone_since_something_changed(self):
         files = {"a.h": HEADER, "b.h": HEADER + '#include "base/a.h"\n', "a.cc": '#include "base/a.h"\n', "b.cc": '#include "base/b.h"\n',

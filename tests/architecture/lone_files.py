@@ -4,7 +4,8 @@ The presets that compile several files as one would not notice. The compiler onl
 BUILD/compile_commands.json has for the library of its folder. Not read again: files that the build itself compiles
 alone, and headers that a .cc includes before anything else, mostly its own, since they are read first there. Nor, without
 --all, those for which nothing changed in the last day's work: what compiled alone still does where neither it nor the
-header that it reads first changed, and no header that it reaches lost a line.
+header that it reads first changed, and no header that it reaches lost a line. What changed most is read first; after
+DFROST_ALONE_SECONDS (60) nothing else is begun, and what is left is named: named_things.py has looked at it as text.
 """
 
 import collections
@@ -29,6 +30,7 @@ DROPPED_WITH_VALUE = {"-o", "-c", "-include", "-x"}
 # Half the time went into reading these again and again: read once for each folder where several files include them.
 HEAVY = ("CLI/CLI.hpp", "nlohmann/json.hpp", "filesystem")
 SEVERAL = 4
+SECONDS = float(os.environ.get("DFROST_ALONE_SECONDS", "60"))
 
 
 def essential(command):
@@ -128,9 +130,11 @@ def read_beforehand(folder, number, flags, headers):
     return "-include", str(header)
 
 
-def read_alone(path, flags):
-    """(path, seconds, what the compiler had to say)."""
+def read_alone(path, flags, deadline):
+    """(path, seconds, what the compiler had to say); no seconds where there was no time to begin."""
     started = time.monotonic()
+    if started > deadline:
+        return path, None, ""
     run = subprocess.run([*flags, "-fsyntax-only", "-x", "c++", str(path)], capture_output=True, text=True)
     return path, time.monotonic() - started, run.stderr if run.returncode else ""
 
@@ -142,7 +146,9 @@ def read_all(build, only):
     if only:
         files = {path: files.get(path, ()) for path in map(Path.resolve, map(Path, only))}
     elif changed is not None:
-        files = {path: files[path] for path in touched(files, changed)}
+        lines = {ROOT / path: sum(counts) for path, counts in changed.items()}
+        files = {path: files[path] for path in sorted(touched(files, changed), key=lambda path: -lines.get(path, 0))}
+    deadline = time.monotonic() + (SECONDS if only is None else float("inf"))
 
     def folder_of(path):
         return path.parent.relative_to(ROOT / "src").as_posix() if path.is_relative_to(ROOT / "src") else "base"
@@ -153,7 +159,7 @@ def read_all(build, only):
                       for number, (group, count) in enumerate(groups.items()) if count >= SEVERAL}
         beforehand = {group: made.result() for group, made in beforehand.items()}
         return list(pool.map(
-            lambda path: read_alone(path, (*flags[folder_of(path)], *beforehand.get((folder_of(path), files[path]), ()))),
+            lambda path: read_alone(path, (*flags[folder_of(path)], *beforehand.get((folder_of(path), files[path]), ())), deadline),
             files))
 
 
@@ -162,9 +168,13 @@ def main(build, only):
     started = time.monotonic()
     results = read_all(Path(build), only)
     failed = [result for result in results if result[2]]
+    left = [path for path, seconds, _ in results if seconds is None]
+    read = len(results) - len(left)
     for path, _, said in failed:
         print(f"{path.relative_to(ROOT)} does not compile alone:\n{said}")
-    print(f"{len(results)} files read, {len(failed)} of which do not compile alone, in {time.monotonic() - started:.0f} s")
+    if left:
+        print(f"{SECONDS:.0f} s were over (DFROST_ALONE_SECONDS), NOT READ:", *(path.relative_to(ROOT) for path in left), sep="\n  ")
+    print(f"{read} of {len(results)} files read, {len(failed)} of which do not compile alone, in {time.monotonic() - started:.0f} s")
     if not only:
         print(f"{len(every_file()) - len(results)} others are compiled alone by the build, read first by a .cc"
               f"{'' if only is not None else ', or as they were'}")
