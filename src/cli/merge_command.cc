@@ -54,7 +54,9 @@ void merge_files(MergeArguments& arguments) {
 
 void add_method_options(CLI::App& command, MergeArguments& arguments) {
   auto& options = arguments.options;
-  command.add_option("--kind", arguments.kind, "ot, average (by index) or barycenter (balanced)")
+  std::vector<std::string_view> kinds;
+  for (const auto& kind : kMergeKinds) kinds.push_back(kind.word);
+  command.add_option("--kind", arguments.kind, fmt::format("One of {}", fmt::join(kinds, ", ")))
       ->capture_default_str();
   take_comma_list(*command.add_option("--weights", arguments.weights,
                                       "One weight per file, summing to 1; default: all the same"),

@@ -5,15 +5,19 @@
 namespace dfrost::fields {
 namespace {
 
+std::string meanings_of_kinds() {
+  std::vector<std::string> meanings;
+  for (const auto& kind : kMergeKinds) meanings.push_back(fmt::format("{}: {}.", kind.word, kind.meaning));
+  return fmt::format("{}", fmt::join(meanings, " "));
+}
+
 std::vector<ConfigKey> ot_keys() {
   return {
       {.section = "merge",
        .name = "kind",
        .field = word(DFROST_AT(merge.kind), words(kMergeKinds)),
        .comment = "how received prompt sets become one",
-       .explanation =
-           "ot: D-FROST's merge by entropic optimal transport. average: by index, weighted by the mixing "
-           "matrix. barycenter: exact and balanced optimal transport.",
+       .explanation = meanings_of_kinds(),
        .paper = "§Decentralized Wasserstein Prompt Tuning, eq. full_objective"},
       {.section = "merge",
        .name = "epsilon",

@@ -59,7 +59,7 @@ void MergeOptions::validate() const {
   if (!(median >= 0))
     throw Error(ErrorCode::invalid_argument, fmt::format("median is {}; it must be 0 or more", median))
         .at("median");
-  if (kind != MergeKind::ot && (trim > 0 || median > 0)) {
+  if (!traits_of(kind).has_free_mass && (trim > 0 || median > 0)) {
     throw Error(
         ErrorCode::invalid_argument,
         fmt::format("a merge of kind '{}' has no mass to leave out or to soften", word_of(kMergeKinds, kind)),
