@@ -138,7 +138,8 @@ std::vector<ConfigKey> data_keys() {
        .comment = "most megabytes for patch embeddings that are kept between epochs; 0: none are",
        .explanation =
            "It saves time and changes no result. Four fifths go to training pictures, the rest to test "
-           "pictures; what does not fit is computed each time. A picture takes 0.15 MB with ViT-B/32."},
+           "pictures; what does not fit is computed each time. A picture takes 0.15 MB with ViT-B/32. Where "
+           "prompts never move, an eighth on top is for features, which then need one pass in all rounds."},
   };
 }
 

@@ -8,13 +8,15 @@
 namespace dfrost {
 
 CorpusSamples::CorpusSamples(const Corpus& corpus, const PictureSet& pictures, const Backbone& backbone,
-                             const Preprocessing& preprocessing, std::size_t cache_bytes)
+                             const Preprocessing& preprocessing, std::size_t cache_bytes,
+                             std::size_t feature_bytes)
     : pictures_(pictures),
       backbone_(backbone),
       preprocessing_(preprocessing),
       patches_(backbone.geometry().patches() * backbone.geometry().width, cache_bytes),
       // A query is one token beside the patches': it may have its share of the memory on top.
-      queries_(backbone.geometry().width, cache_bytes / backbone.geometry().patches()) {
+      queries_(backbone.geometry().width, cache_bytes / backbone.geometry().patches()),
+      features_(backbone.geometry().special_tokens * backbone.geometry().width, feature_bytes) {
   for (const auto& domain : corpus.domains) {
     domains_.push_back({static_cast<std::size_t>(domain.first_class), domain.class_names.size()});
   }

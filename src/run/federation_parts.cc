@@ -13,6 +13,11 @@ std::size_t train_cache_bytes(const RunConfig& config) { return cache_bytes(conf
 
 std::size_t test_cache_bytes(const RunConfig& config) { return cache_bytes(config, 1); }
 
+std::size_t feature_cache_bytes(const RunConfig& config) {
+  const bool prompts_never_move = config.train.prompt_epochs == 0 || config.prompts.held() == 0;
+  return prompts_never_move ? (config.data.cache_mb << 20) / 16 : 0;
+}
+
 Partition partition_for(const RunConfig& config, const Corpus& corpus) {
   if (config.method.cooperation != Cooperation::central) {
     return make_partition(corpus, config.partition, config.run.seed);

@@ -16,6 +16,8 @@ namespace dfrost {
 // Of the memory for patch embeddings, a fifth is for test pictures: they are fewer, and come up less often.
 std::size_t train_cache_bytes(const RunConfig& config);
 std::size_t test_cache_bytes(const RunConfig& config);
+// Beside it, for the features of either: none where prompts move, since no features come twice then.
+std::size_t feature_cache_bytes(const RunConfig& config);
 
 // Who holds which training picture; with Cooperation::central one client holds all.
 Partition partition_for(const RunConfig& config, const Corpus& corpus);

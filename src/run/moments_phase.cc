@@ -40,8 +40,8 @@ InputMoments own_moments(const Node& node, const SampleSource* samples, bool wit
   std::vector<std::size_t> all(samples->size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   for (std::size_t first = 0; first < all.size(); first += batch) {
-    load_batch(node.adapter, *samples, std::span(all).subspan(first, std::min(batch, all.size() - first)), w);
-    compute_features(node.adapter, node.state, w);
+    load_features(node.adapter, node.state, *samples,
+                  std::span(all).subspan(first, std::min(batch, all.size() - first)), w);
     sums.add(head_inputs(node.adapter.head, w.backbone, w.features, w.head));
   }
   return moments_of(sums);

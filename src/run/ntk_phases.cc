@@ -80,8 +80,8 @@ NodeTensor features_of(const Node& node, const SampleSource& source, std::span<c
   NodeTensor all{{samples.size(), node.state.part(head_weight_name(0)).cols()}, {}};
   all.values.reserve(all.shape[0] * all.shape[1]);
   for (std::size_t first = 0; first < samples.size(); first += batch) {
-    load_batch(node.adapter, source, samples.subspan(first, std::min(batch, samples.size() - first)), w);
-    compute_features(node.adapter, node.state, w);
+    load_features(node.adapter, node.state, source,
+                  samples.subspan(first, std::min(batch, samples.size() - first)), w);
     const auto rows = head_inputs(node.adapter.head, w.backbone, w.features, w.head);
     for (std::size_t r = 0; r < rows.rows(); ++r)
       all.values.insert(all.values.end(), rows.row(r).begin(), rows.row(r).end());

@@ -23,9 +23,11 @@ Workshop::Workshop(const Groundwork& ground, std::vector<Node>& residents, Optio
       residents_(residents),
       options_(std::move(options)),
       train_samples_(ground.corpus, ground.corpus.train, ground.backbone, ground.preprocessing,
-                     share_of(train_cache_bytes(ground.config), options_.cache_share)),
+                     share_of(train_cache_bytes(ground.config), options_.cache_share),
+                     share_of(feature_cache_bytes(ground.config), options_.cache_share)),
       test_samples_(ground.corpus, ground.corpus.test, ground.backbone, ground.preprocessing,
-                    share_of(test_cache_bytes(ground.config), options_.cache_share)),
+                    share_of(test_cache_bytes(ground.config), options_.cache_share),
+                    share_of(feature_cache_bytes(ground.config), options_.cache_share)),
       threads_(options_.threads) {
   samples_.reserve(residents.size());  // equipment points to them
   for (const Node& node : residents) {

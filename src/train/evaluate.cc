@@ -29,8 +29,13 @@ void score_samples(const AdapterOptions& adapter, const ClientState& state, cons
   require_fit(state, adapter, workspace.backbone.geometry());
   for (std::size_t first = 0; first < samples.size(); first += options.batch) {
     const auto part = samples.subspan(first, std::min(options.batch, samples.size() - first));
-    load_batch(adapter, source, part, workspace);
-    score_batch(adapter, state, options.mask, workspace, threads);
+    if (adapter.prompts.selects()) {
+      load_batch(adapter, source, part, workspace);
+      score_batch(adapter, state, options.mask, workspace, threads);
+    } else {
+      load_features(adapter, state, source, part, workspace, threads);
+      score_head(adapter, state, options.mask, workspace);
+    }
     for (std::size_t i = 0; i < part.size(); ++i) use(part[i], workspace.outcomes[i]);
   }
 }

@@ -17,9 +17,11 @@ GradientSummary local_gradient(const AdapterOptions& adapter, const ClientState&
   GradientSummary summary;
   for (std::size_t first = 0, step = 0; first < order.size(); first += options.batch, ++step) {
     const auto samples = std::span(order).subspan(first, std::min(options.batch, order.size() - first));
-    load_batch(adapter, source, samples, workspace);
+    if (options.prompts_rest)
+      load_features(adapter, state, source, samples, workspace);
+    else
+      load_batch(adapter, source, samples, workspace);
     draw_batch_dropout(adapter.head, key, step, workspace);
-    if (options.prompts_rest) compute_features(adapter, state, workspace);
     const double loss = options.prompts_rest ? differentiate_head(adapter, state, options.mask, workspace)
                                              : differentiate_batch(adapter, state, options.mask, workspace);
     const auto weight = static_cast<double>(samples.size());

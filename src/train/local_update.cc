@@ -44,9 +44,8 @@ class Stepper {
   void load(std::span<const std::size_t> samples) {
     if (samples.empty()) return w_.targets.clear();
     if (!prompts_.rests || !keeps_features_) {
-      load_batch(adapter_, source_, samples, w_);
-      if (prompts_.rests) compute_features(adapter_, state_, w_);
-      return;
+      return prompts_.rests ? load_features(adapter_, state_, source_, samples, w_)
+                            : load_batch(adapter_, source_, samples, w_);
     }
     const std::size_t tokens = w_.backbone.geometry().special_tokens, width = w_.backbone.geometry().width;
     load_targets(source_, samples, w_);
@@ -101,9 +100,8 @@ class Stepper {
     w_.rest_features.resize(rows, row_values);
     float* next = w_.rest_features.data();
     for (std::size_t first = 0; first < all.size(); first += options_.batch) {
-      load_batch(adapter_, source_,
-                 std::span(all).subspan(first, std::min(options_.batch, all.size() - first)), w_);
-      compute_features(adapter_, state_, w_);
+      load_features(adapter_, state_, source_,
+                    std::span(all).subspan(first, std::min(options_.batch, all.size() - first)), w_);
       next = std::copy_n(w_.features.data(), w_.features.rows() * row_values, next);
     }
   }

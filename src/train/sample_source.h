@@ -24,6 +24,10 @@ class SampleSource {
   // [width]: frozen_query() of the sample; asked for only where prompts are chosen from a pool. It never
   // changes, and costs a forward pass: worth keeping.
   virtual void write_query(std::size_t sample, std::span<float> query) const = 0;
+  // Features of the sample under exactly these prompts, [special tokens·width], where the source keeps any
+  // and has been given them: it may where prompts never move. Without a pool.
+  virtual std::span<const float> kept_features(std::size_t, std::span<const float>) const { return {}; }
+  virtual void keep_features(std::size_t, std::span<const float>, std::span<const float>) const {}
 };
 
 // The CLS feature of one image without prompts. patches [patches·width].

@@ -27,6 +27,35 @@ void run_backbone(const AdapterOptions& adapter, const ClientState& state, Backb
   w.backbone.forward(batch, w.features, tape, threads);
 }
 
+std::span<const float> all_prompts(const ClientState& state) {
+  return {state.prompts().data(), state.prompts().rows() * state.prompts().cols()};
+}
+
+// A sample's features in the workspace: one row for each special token.
+std::span<float> features_of_image(std::size_t image, Workspace& w) {
+  const std::size_t values = w.backbone.geometry().special_tokens * w.features.cols();
+  return {w.features.data() + image * values, values};
+}
+
+// Whether those of all samples were kept.
+bool copy_kept_features(const ClientState& state, const SampleSource& source,
+                        std::span<const std::size_t> samples, Workspace& w) {
+  const auto& geometry = w.backbone.geometry();
+  w.features.resize(samples.size() * geometry.special_tokens, geometry.width);
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const auto kept = source.kept_features(samples[i], all_prompts(state));
+    if (kept.empty()) return false;
+    std::ranges::copy(kept, features_of_image(i, w).begin());
+  }
+  return true;
+}
+
+void keep_features(const ClientState& state, const SampleSource& source, std::span<const std::size_t> samples,
+                   Workspace& w) {
+  for (std::size_t i = 0; i < samples.size(); ++i)
+    source.keep_features(samples[i], all_prompts(state), features_of_image(i, w));
+}
+
 // The mean loss of the features in the workspace.
 double score_features(const AdapterOptions& adapter, const ClientState& state, ClassMask mask, bool training,
                       Workspace& w) {
@@ -148,6 +177,21 @@ double differentiate_batch(const AdapterOptions& adapter, const ClientState& sta
 void compute_features(const AdapterOptions& adapter, const ClientState& state, Workspace& workspace,
                       ThreadPool* threads) {
   run_backbone(adapter, state, nullptr, workspace, threads);
+}
+
+void load_features(const AdapterOptions& adapter, const ClientState& state, const SampleSource& source,
+                   std::span<const std::size_t> samples, Workspace& workspace, ThreadPool* threads) {
+  const bool may_be_kept = !adapter.prompts.selects();
+  if (may_be_kept && copy_kept_features(state, source, samples, workspace))
+    return load_targets(source, samples, workspace);
+  load_batch(adapter, source, samples, workspace);
+  compute_features(adapter, state, workspace, threads);
+  if (may_be_kept) keep_features(state, source, samples, workspace);
+}
+
+double score_head(const AdapterOptions& adapter, const ClientState& state, ClassMask mask,
+                  Workspace& workspace) {
+  return score_features(adapter, state, mask, false, workspace);
 }
 
 double differentiate_head(const AdapterOptions& adapter, const ClientState& state, ClassMask mask,

@@ -65,7 +65,15 @@ double score_batch(const AdapterOptions& adapter, const ClientState& state, Clas
 void compute_features(const AdapterOptions& adapter, const ClientState& state, Workspace& workspace,
                       ThreadPool* threads = nullptr);
 
-// The same with dropout, followed by its gradient, in workspace.gradient.
+// The same, batch and all, of what the source keeps or else of a pass, which it is then given to keep.
+void load_features(const AdapterOptions& adapter, const ClientState& state, const SampleSource& source,
+                   std::span<const std::size_t> samples, Workspace& workspace, ThreadPool* threads = nullptr);
+
+// As score_batch(), from the features that stand in the workspace, and without the similarity term.
+double score_head(const AdapterOptions& adapter, const ClientState& state, ClassMask mask,
+                  Workspace& workspace);
+
+// As score_batch() with dropout, followed by its gradient, in workspace.gradient.
 double differentiate_batch(const AdapterOptions& adapter, const ClientState& state, ClassMask mask,
                            Workspace& workspace);
 

@@ -2,7 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "train/evaluate.h"
+#include "train/feature_cache.h"
 #include "train/local_update.h"
 #include "train/samples.h"
 #include "train/update_methods.h"
@@ -141,6 +144,91 @@ TEST(PromptsAtRest, TakeOneForwardPassForAllTheirEpochs) {
     const bool moved = !std::ranges::equal(state.prompts().row(0), before.prompts().row(0));
     EXPECT_EQ(moved, moving > 0);
     EXPECT_NE(state.values, before.values);
+  }
+}
+
+// Keeps features beside what another source has.
+class KeepingSamples final : public SampleSource {
+ public:
+  KeepingSamples(const SampleSource& all, std::size_t values, std::size_t limit_bytes)
+      : all_(all), features_(values, limit_bytes) {}
+  std::size_t size() const override { return all_.size(); }
+  std::size_t label(std::size_t sample) const override { return all_.label(sample); }
+  std::size_t domain(std::size_t sample) const override { return all_.domain(sample); }
+  std::span<const ClassRange> domains() const override { return all_.domains(); }
+  void write_patches(std::size_t sample, std::span<float> patches) const override {
+    all_.write_patches(sample, patches);
+  }
+  void write_query(std::size_t sample, std::span<float> query) const override {
+    all_.write_query(sample, query);
+  }
+  std::span<const float> kept_features(std::size_t sample, std::span<const float> prompts) const override {
+    return features_.find(sample, prompts);
+  }
+  void keep_features(std::size_t sample, std::span<const float> prompts,
+                     std::span<const float> features) const override {
+    features_.insert(sample, prompts, features);
+  }
+
+ private:
+  const SampleSource& all_;
+  mutable FeatureCache features_;
+};
+
+TEST(PromptsAtRest, TakeOneForwardPassForAllRoundsWhereTheyNeverMove) {
+  const auto tiny = test::tiny_backbone(2);
+  const test::MemorySamples samples(*tiny, 11, test::kDomains, 1);
+  const auto& method = method_preset("dfrost");
+  const auto adapter = resting_adapter(method, HeadKind::linear);
+  auto options = resting_options(method);
+  options.prompt_epochs = 0;
+  const std::size_t values = 2 * tiny->geometry().width;
+  for (const std::size_t rest_bytes : {std::size_t{0}, TrainOptions{}.rest_bytes}) {
+    options.rest_bytes = rest_bytes;
+    const CountingBackbone backbone(*tiny);
+    const KeepingSamples keeping(samples, values, 1 << 20);
+    Workspace workspace(backbone);
+    auto plain = make_client_state(adapter, tiny->geometry(), 1, 0);
+    auto kept = plain;
+    for (std::size_t round = 1; round <= 3; ++round) {
+      local_update(adapter, plain, samples, options, {1, 2, round}, workspace);
+      const auto before = backbone.forwards;
+      local_update(adapter, kept, keeping, options, {1, 2, round}, workspace);
+      EXPECT_EQ(kept.values, plain.values);
+      if (rest_bytes > 0) {
+        EXPECT_EQ(backbone.forwards - before, round == 1 ? 11u : 0u);
+      }
+    }
+  }
+}
+
+TEST(PromptsAtRest, AreScoredFromFeaturesThatTheSamePromptsGaveAndNoOthers) {
+  const auto tiny = test::tiny_backbone();
+  const test::MemorySamples samples(*tiny, 11, test::kDomains, 1);
+  const CountingBackbone backbone(*tiny);
+  Workspace workspace(backbone);
+  const auto adapter = resting_adapter(method_preset("dfrost"), HeadKind::linear);
+  const std::vector<std::size_t> scored = {0, 3, 4, 7, 9};
+  const std::size_t row_bytes = tiny->geometry().width * sizeof(float);
+  const auto first = make_client_state(adapter, tiny->geometry(), 1, 0);
+  auto other_head = first, other_prompts = first;
+  other_head.values.back() += 1;
+  other_prompts.values.front() = std::nextafter(other_prompts.values.front(), 1e9f);
+  // Room for all, for the prompts and two samples, and for nothing.
+  for (const std::size_t limit : {std::size_t{1} << 20, 16 * row_bytes + 512, std::size_t{0}}) {
+    const KeepingSamples keeping(samples, tiny->geometry().width, limit);
+    for (const ClientState* state :
+         std::initializer_list<const ClientState*>{&first, &other_head, &other_prompts, &first}) {
+      const auto losses = sample_losses(adapter, *state, samples, scored, {.batch = 2}, workspace);
+      const auto before = backbone.forwards;
+      EXPECT_EQ(sample_losses(adapter, *state, keeping, scored, {.batch = 2}, workspace), losses);
+      if (limit == std::size_t{1} << 20 && state == &other_head) {
+        EXPECT_EQ(backbone.forwards, before);
+      }
+      if (limit == 0 || state == &other_prompts) {
+        EXPECT_GT(backbone.forwards, before);
+      }
+    }
   }
 }
 
