@@ -2,8 +2,7 @@
 
 #include <memory>
 
-#include "backbone/random_weights.h"
-#include "cli/checkpoint_options.h"
+#include "cli/benched_model.h"
 #include "cli/command.h"
 #include "dfrost/backbone.h"
 #include "run/privacy_benchmark.h"
@@ -12,22 +11,17 @@ namespace dfrost::cli {
 namespace {
 
 struct BenchPrivacyArguments {
-  std::string model = "vit-b32";
-  std::string checkpoint;  // instead of a model with random weights
-  std::string precision = "auto";
+  BenchedModel model;
   PrivacyBenchmarkOptions options;
   bool json = false;
 };
 
 void bench_privacy(const BenchPrivacyArguments& arguments) {
   arguments.options.validate();
-  const auto precision = parse_precision(arguments.precision);
-  const auto backbone = arguments.checkpoint.empty()
-                            ? make_backbone(RandomWeights(geometry_of_model(arguments.model), 1), {precision})
-                            : make_backbone(*open_named_checkpoint(arguments.checkpoint, {}), {precision});
+  const auto backbone = arguments.model.make();
   const auto& options = arguments.options;
   const auto b = benchmark_privacy(*backbone, options);
-  const auto model = arguments.checkpoint.empty() ? arguments.model : arguments.checkpoint;
+  const auto& model = arguments.model.name();
   if (arguments.json)
     return print_json({{"model", model},
                        {"precision", to_string(backbone->precision())},
@@ -55,12 +49,7 @@ void add_bench_privacy_command(CLI::App& bench) {
        "dfrost bench privacy --backbone frost-mini"});
   auto arguments = std::make_shared<BenchPrivacyArguments>();
   auto& options = arguments->options;
-  command
-      ->add_option("--model", arguments->model, "Geometry with random weights: vit-b32, vit-b16, deit-tiny …")
-      ->capture_default_str();
-  command->add_option("--backbone", arguments->checkpoint, "A checkpoint, instead of random weights")
-      ->excludes("--model");
-  command->add_option("--precision", arguments->precision, "auto, fp32 or bf16")->capture_default_str();
+  arguments->model.add_options(*command);
   command->add_option("--batch", options.batch, "Pictures per step")->capture_default_str();
   command->add_option("--prompts", options.prompts, "Prompts per picture")->capture_default_str();
   command->add_option("--classes", options.classes, "Classes of the head")->capture_default_str();

@@ -2,9 +2,9 @@
 
 #include <memory>
 
-#include "backbone/random_weights.h"
 #include "backbone/step_benchmark.h"
 #include "base/process.h"
+#include "cli/benched_model.h"
 #include "cli/checkpoint_options.h"
 #include "cli/command.h"
 #include "dfrost/backbone.h"
@@ -13,10 +13,7 @@ namespace dfrost::cli {
 namespace {
 
 struct BenchStepArguments {
-  std::string model = "vit-b32";
-  std::string checkpoint;  // instead of a model with random weights
-  std::string precision = "auto";
-  CheckpointOptions how;  // the checkpoint is opened
+  BenchedModel model;
   StepBenchmarkOptions options;
   bool json = false;
 };
@@ -45,16 +42,12 @@ void print_table(const nlohmann::ordered_json& r) {
 
 void bench_step(const BenchStepArguments& arguments) {
   arguments.options.validate();
-  const auto precision = parse_precision(arguments.precision);
-  const auto backbone =
-      arguments.checkpoint.empty()
-          ? make_backbone(RandomWeights(geometry_of_model(arguments.model), 1), {precision})
-          : make_backbone(*open_named_checkpoint(arguments.checkpoint, arguments.how), {precision});
+  const auto backbone = arguments.model.make();
   const double seconds_to_ready = seconds_since_start();
   const std::size_t ready_bytes = resident_bytes();
   const auto measured = benchmark_step(*backbone, arguments.options);
   nlohmann::ordered_json result = {
-      {"model", arguments.checkpoint.empty() ? arguments.model : arguments.checkpoint},
+      {"model", arguments.model.name()},
       {"precision", to_string(backbone->precision())},
       {"batch", arguments.options.batch},
       {"prompts", arguments.options.prompts},
@@ -84,12 +77,7 @@ void add_bench_step_command(CLI::App& bench) {
        "dfrost bench step --model vit-b32 --clients 1    the same with one client on all cores",
        "dfrost bench step --model deit-tiny --json"});
   auto arguments = std::make_shared<BenchStepArguments>();
-  command
-      ->add_option("--model", arguments->model, "Geometry with random weights: vit-b32, vit-b16, deit-tiny …")
-      ->capture_default_str();
-  command->add_option("--backbone", arguments->checkpoint, "A checkpoint, instead of random weights")
-      ->excludes("--model");
-  command->add_option("--precision", arguments->precision, "auto, fp32 or bf16")->capture_default_str();
+  arguments->model.add_options(*command);
   command->add_option("--batch", arguments->options.batch, "Images per step")->capture_default_str();
   command->add_option("--prompts", arguments->options.prompts, "Prompts per image")->capture_default_str();
   command->add_option("--threads", arguments->options.threads, "Threads; 0: all there are")
@@ -98,7 +86,7 @@ void add_bench_step_command(CLI::App& bench) {
       ->capture_default_str();
   command->add_option("--seconds", arguments->options.seconds, "How long each measurement takes")
       ->capture_default_str();
-  add_heads_option(*command, arguments->how);
+  add_heads_option(*command, arguments->model.how);
   add_json_flag(*command, arguments->json);
   command->callback([arguments] { bench_step(*arguments); });
 }
