@@ -15,7 +15,7 @@ from pathlib import Path as _Path
 
 from . import _native
 from ._backbone import Adapter, Backbone, Classifier, Guess, read_image
-from ._config import Config, methods, presets
+from ._config import Config, keys, methods, presets
 from ._errors import Error, InvalidValue, NotFound
 from ._native import Consensus, MergeSummary
 from ._run import Data, PromptSets, Round, Run, Summary, figures, load_run, run
@@ -26,7 +26,7 @@ if _typing.TYPE_CHECKING:
 
 __version__: str = _native.version
 __all__ = ["Adapter", "Backbone", "Classifier", "Config", "Consensus", "Data", "Error", "Guess", "InvalidValue", "MergeSummary", "NotFound",
-           "PromptSets", "Round", "Run", "Summary", "barycenter", "consensus_error", "figures", "load_run", "merge", "methods", "presets",
+           "PromptSets", "Round", "Run", "Summary", "barycenter", "consensus_error", "figures", "keys", "load_run", "merge", "methods", "presets",
            "read_image", "run", "wasserstein2"]
 
 for _kind in (Error, InvalidValue, NotFound):
@@ -43,4 +43,8 @@ for _folder in (_here / "share", *(parent / "share" / "dfrost" for parent in lis
 def __getattr__(name: str) -> _typing.Any:
     if name == "torch":
         return _importlib.import_module(".torch", __name__)
-    raise AttributeError(f"module 'dfrost' has no attribute {name!r}")
+    raise AttributeError(f"module 'dfrost' has no attribute {name!r}", name=name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "torch", "__version__"]

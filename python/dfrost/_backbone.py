@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path as FilePath
 from types import SimpleNamespace
 from typing import Any, Callable, Literal, NamedTuple, Optional, Union, overload
 
 import numpy as np
 
 from . import _native
+from ._errors import InvalidValue
 from ._types import Bytes, Floats, Matrix, Path
 
 
@@ -23,7 +26,7 @@ def _pictures(images: Any) -> Any:
 
 
 def read_image(file: Path) -> Bytes:
-    """A PNG or JPEG file as RGB bytes, [H, W, 3]."""
+    """A PNG, JPEG, WebP or GIF file as RGB bytes, [H, W, 3]."""
     return _native.read_image(file)
 
 
@@ -42,12 +45,14 @@ class Backbone:
     True
 
     `precision` is "auto", "fp32" or "bf16"; `threads` those of a call (0: all there are); `training=False` halves the memory of the
-    weights, and there is no gradient then. May be used from several threads at once.
+    weights, and there is no gradient then. May be used from several threads at once. Pickled, it is its name and options: who unpickles
+    it loads it again.
     """
 
     def __init__(self, name: Path, *, precision: str = "auto", training: bool = True, image_size: int = 0, heads: int = 0,
                  threads: int = 0) -> None:
         self.name = str(name)
+        self._options = {"precision": precision, "training": training, "image_size": image_size, "heads": heads, "threads": threads}
         self._model = _native.Model(name, precision, training, image_size, heads, threads)
         self.geometry = _as_namespace(self._model.geometry())
         self.preprocessing = _as_namespace(self._model.preprocessing())
@@ -56,6 +61,15 @@ class Backbone:
     def __repr__(self) -> str:
         g = self.geometry
         return f"Backbone({self.name!r}, width={g.width}, depth={g.depth}, image_size={g.image_size}, precision={self.precision!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _load_backbone, (self.name, self._options)
+
+    def __copy__(self) -> Backbone:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Backbone:
+        return self  # nothing of it can be changed
 
     def preprocess(self, images: Any) -> Floats:
         """Pictures as the checkpoint wants them: float32 [B, 3, S, S].
@@ -92,6 +106,10 @@ class Backbone:
         return self._model.classify(features)
 
 
+def _load_backbone(name: str, options: dict[str, Any]) -> Backbone:
+    return Backbone(name, **options)
+
+
 class Guess(NamedTuple):
     """A class that a picture may be of."""
 
@@ -105,7 +123,11 @@ class Classifier:
     """An adapter around its backbone."""
 
     def __init__(self, adapter: Adapter, backbone: Optional[Path] = None, *, precision: str = "auto", threads: int = 0) -> None:
+        self.adapter = adapter
         self._classifier = _native.Classifier(adapter._native, "" if backbone is None else backbone, precision, threads)
+
+    def __repr__(self) -> str:
+        return f"Classifier({self.adapter!r})"
 
     def logits(self, images: Any) -> Floats:
         """[N, classes], of RGB bytes [N, H, W, 3] or [H, W, 3], or a list of pictures of any sizes."""
@@ -120,11 +142,15 @@ class Adapter:
     """What a run has trained: prompts and head, with the card that says which backbone and which pictures they are for.
 
     `tensors` are read-only arrays by name ("prompt_embeddings", "head.0.weight" …); `prompts` is the first of them; `info` has what the card
-    says: method, model, round, backbone, geometry, preprocessing, domains, head …
+    says: method, model, round, backbone, geometry, preprocessing, domains, head … Pickled, it is its `file`, which is read again.
     """
 
     def __init__(self, file: Path) -> None:
+        if isinstance(file, (str, os.PathLike)) and os.path.isdir(os.path.join(file, "adapter")):
+            raise InvalidValue(f"{os.fspath(file)} is a run's folder, not an adapter", "invalid_argument", os.fspath(file),
+                               "dfrost.load_run(folder).adapter() is its network model, .adapter(client=0) a client's")
         self._native = _native.Adapter(file)
+        self.file = FilePath(os.path.abspath(file))
         info = self._native.info()
         info["geometry"] = _as_namespace(info["geometry"])
         info["preprocessing"] = _as_namespace(info["preprocessing"])
@@ -133,6 +159,15 @@ class Adapter:
 
     def __repr__(self) -> str:
         return f"Adapter({self.info.model!r} of {self.info.method!r} after round {self.info.round}, around {self.info.backbone!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Adapter, (self.file,)
+
+    def __copy__(self) -> Adapter:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Adapter:
+        return self  # nothing of it can be changed
 
     @property
     def prompts(self) -> Floats:

@@ -25,6 +25,10 @@ class InvalidValue(Error, ValueError):
     """An argument or a setting that is wrong, alone or beside others."""
 
 
+class NoSuchName(InvalidValue, AttributeError):
+    """A key or a figure that does not exist, asked for as an attribute."""
+
+
 class NotFound(Error, FileNotFoundError):
     """A file, or something with a name, that does not exist."""
 
@@ -34,5 +38,6 @@ _KINDS: dict[str, type[Error]] = {"invalid_argument": InvalidValue, "out_of_rang
 
 
 def from_parts(code: str, message: str, place: str, hint: str) -> Error:
-    code = code.replace(" ", "_")
+    """What the compiled half has thrown. Its places and hints are those of the command line where settings are concerned."""
+    code, place = code.replace(" ", "_"), place.removeprefix("--set ")
     return _KINDS.get(code, Error)(message, code, place, hint)

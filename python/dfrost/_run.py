@@ -10,12 +10,21 @@ from typing import Any, Callable, Iterable, Mapping, Optional, Sequence
 import numpy as np
 
 from . import _native
-from ._backbone import Adapter
+from ._backbone import Adapter, _pictures
 from ._config import Config
-from ._errors import InvalidValue, NotFound
+from ._errors import Error, InvalidValue, NoSuchName, NotFound
 from ._types import Floats, Path
 
 _FIGURES: list[str] = [row[0] for row in _native.known_figures()]
+_FIRST = ("evaluation.accuracy_masked.mean", "train_loss", "consensus_error")
+
+
+def _attribute(name: str) -> str:
+    """What a figure is called as an attribute."""
+    return name.removeprefix("evaluation.").removesuffix(".mean").replace(".", "_")
+
+
+_ATTRIBUTES: dict[str, str] = {alias: name for name in reversed(_FIGURES) for alias in (name.replace(".", "_"), _attribute(name))}
 
 
 def figures() -> dict[str, str]:
@@ -31,16 +40,28 @@ class _Figures:
 
     def __getitem__(self, name: str) -> Optional[float]:
         if name not in _FIGURES:
-            near = difflib.get_close_matches(name, _FIGURES, 1, 0)
-            raise InvalidValue(f"no figure is called {name!r}", "invalid_argument", "", f"did you mean {near[0]!r}?" if near else "")
+            near = [_ATTRIBUTES[name]] if name in _ATTRIBUTES else difflib.get_close_matches(str(name), _FIGURES, 3, 0.5)
+            raise InvalidValue(f"no figure is called {name!r}", "invalid_argument", "",
+                               f"did you mean {', '.join(map(repr, near))}?" if near else "dfrost.figures() lists them")
         return self.figures.get(name)
 
     def __getattr__(self, name: str) -> Optional[float]:
-        for known in _FIGURES:
-            short = known.removeprefix("evaluation.").removesuffix(".mean")
-            if name in (known, short, known.replace(".", "_"), short.replace(".", "_")):
-                return self.figures.get(known)
-        raise AttributeError(f"no figure is called {name!r}: dfrost.figures() lists them")
+        known = _ATTRIBUTES.get(name)
+        if known is not None:
+            return self.figures.get(known)
+        if name.startswith("_"):
+            raise AttributeError(name)
+        near = difflib.get_close_matches(name, _ATTRIBUTES, 3, 0.5)
+        raise NoSuchName(f"no figure is called {name!r}", "invalid_argument", "",
+                         f"did you mean {', '.join(near)}?" if near else "dfrost.figures() lists them")
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *(_attribute(name) for name in self.figures)]
+
+    def _shown(self) -> str:
+        """The figures that people look at first."""
+        first = ((_attribute(name), self.figures.get(name)) for name in _FIRST)
+        return "".join(f", {name}={value:.4g}" for name, value in first if value is not None)
 
 
 class Round(_Figures):
@@ -51,7 +72,7 @@ class Round(_Figures):
         self.round = number
 
     def __repr__(self) -> str:
-        return f"Round({self.round}, {len(self.figures)} figures)"
+        return f"Round({self.round}{self._shown()}, … {len(self.figures)} figures)"
 
 
 class Summary(_Figures):
@@ -67,7 +88,7 @@ class Summary(_Figures):
         self.clients: int = parts["clients"]
 
     def __repr__(self) -> str:
-        return f"Summary({self.name!r}, {self.method!r}, {self.rounds} rounds, {self.clients} clients)"
+        return f"Summary({self.name!r}, {self.method!r}, {self.rounds} rounds, {self.clients} clients{self._shown()})"
 
 
 class Run:
@@ -83,7 +104,8 @@ class Run:
         self._clients: list[FilePath] = parts["client_adapters"]
 
     def __repr__(self) -> str:
-        return f"Run({str(self.folder)!r}, {len(self.rounds)} rounds{'' if self.finished else ', not finished'})"
+        done = f"{len(self.rounds)} round{'' if len(self.rounds) == 1 else 's'}"
+        return f"Run({str(self.folder)!r}, {done}{'' if self.finished else ', not finished'}{self.summary._shown() if self.summary else ''})"
 
     def frame(self) -> Any:
         """The rounds as a pandas.DataFrame: a row per round, a column per figure."""
@@ -101,8 +123,8 @@ class Run:
                            "they are written when the run ends: dfrost.run(config, resume=True)")
         if client is None:
             return Adapter(self._network)
-        if not 0 <= client < len(self._clients):
-            raise InvalidValue(f"there is no client {client}", "out_of_range", str(self.folder), f"there are {len(self._clients)}, from 0")
+        if isinstance(client, bool) or not hasattr(client, "__index__") or not 0 <= client < len(self._clients):
+            raise InvalidValue(f"there is no client {client!r}", "out_of_range", str(self.folder), f"there are {len(self._clients)}, from 0")
         return Adapter(self._clients[client])
 
 
@@ -125,7 +147,13 @@ class Data:
     """
 
     def __init__(self, clients: Sequence[tuple[Any, Any]], test: tuple[Any, Any], classes: Sequence[str], name: str = "own") -> None:
+        if isinstance(classes, str) or len(set(classes)) != len(classes):
+            raise InvalidValue(f"classes are {classes!r}, and have to be a list of different names", "invalid_argument", "classes",
+                               'pass one for each label, such as ["cat", "dog"]')
         self.clients, self.test, self.classes, self.name = list(clients), test, list(classes), name
+
+    def __repr__(self) -> str:
+        return f"Data({self.name!r}, {len(self.clients)} clients, {len(self.classes)} classes)"
 
     def _parts(self) -> dict[str, Any]:
         return {"name": self.name, "classes": [str(c) for c in self.classes],
@@ -133,23 +161,43 @@ class Data:
 
 
 def _labelled(pair: tuple[Any, Any], place: str) -> tuple[Any, list[int]]:
+    if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+        raise InvalidValue(f"{place} is no pair of images and labels", "invalid_argument", place,
+                           "pass dfrost.Data([(images, labels), …], test=(images, labels), classes=[…])")
     images, labels = pair
     array = np.asarray(labels)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu") or (array.size and array.min() < 0):
         raise InvalidValue("labels have to be whole numbers from 0, one per picture", "invalid_argument", place,
                            "pass labels.astype(int), one-dimensional")
-    return images, [int(label) for label in array]
+    return _pictures(images), [int(label) for label in array]
 
 
-def _merge_call(merge: Callable[[PromptSets], Any]) -> Callable[..., Any]:
+def _as_prompts(result: Any, name: str) -> Any:
+    """What a merge of one's own returned: an array or a tensor of any float type, or nested lists."""
+    if hasattr(result, "detach"):
+        result = result.detach().cpu().numpy()
+    if isinstance(result, np.ndarray) or (isinstance(result, (list, tuple)) and result and isinstance(result[0], (list, tuple))):
+        return np.ascontiguousarray(result, dtype=np.float32)
+    what = "nothing" if result is None else f"a {type(result).__name__}"
+    raise InvalidValue(f"{name} returned {what}, and has to return a prompt set", "invalid_argument", "",
+                       "return an array shaped as sets[0]; of dfrost.merge() that is the first of what it returns")
+
+
+def _merge_call(merge: Callable[[PromptSets], Any], name: str) -> Callable[..., Any]:
     def call(sets: list[Floats], weights: list[float], previous: Floats, client: int, round: int) -> Any:
-        result = merge(PromptSets(sets, weights, previous, client, round))
-        return result.detach() if hasattr(result, "detach") else np.ascontiguousarray(result, dtype=np.float32)
+        return _as_prompts(merge(PromptSets(sets, weights, previous, client, round)), name)
     return call
 
 
 def _warn(what: str, hint: str) -> None:
-    warnings.warn(what + (f"; {hint}" if hint else ""), stacklevel=2)
+    warnings.warn(what + (f"; {hint}" if hint else ""), stacklevel=3)  # where run() was called
+
+
+def _require_callable(**calls: Any) -> None:
+    for name, call in calls.items():
+        if call is not None and not callable(call):
+            raise InvalidValue(f"{name} is {call!r}, and has to be a function", "invalid_argument", name,
+                               "config.merge.kind chooses a merge by name" if name == "merge" else f"pass {name}=print, say, or None")
 
 
 def run(config: Config, *, folder: Optional[Path] = None, resume: bool = False, start_over: bool = False,
@@ -168,17 +216,32 @@ def run(config: Config, *, folder: Optional[Path] = None, resume: bool = False, 
     """
     if not isinstance(config, Config):
         raise InvalidValue("config is no dfrost.Config", "invalid_argument", "", "dfrost.Config(file) reads one")
+    if data is not None and not isinstance(data, Data):
+        raise InvalidValue(f"data is {type(data).__name__}, and has to be a dfrost.Data", "invalid_argument", "data",
+                           "pass dfrost.Data([(images, labels), …], test=(images, labels), classes=[…])")
+    _require_callable(on_round=on_round, on_progress=on_progress, on_ready=on_ready, on_note=on_note, on_warning=on_warning, merge=merge)
     if resume and start_over:
         raise InvalidValue("a run is resumed or begun anew, not both", "invalid_argument", "", "leave out resume, or start_over")
     if data is not None:  # so that the records say who there is, and can be read again
         config = config.copy()
         config.set({"partition.clients_per_domain": max(1, len(data.clients)), "partition.min_per_client": 0})
+    name = getattr(merge, "__name__", type(merge).__name__)
     how = {"folder": "" if folder is None else folder, "resume": resume, "start_over": start_over,
-           "merge": None if merge is None else _merge_call(merge),
-           "merge_name": getattr(merge, "__name__", type(merge).__name__), "data": None if data is None else data._parts()}
+           "merge": None if merge is None else _merge_call(merge, name), "merge_name": name, "data": None if data is None else data._parts()}
     calls = {"on_note": on_note, "on_warning": on_warning, "on_ready": on_ready, "on_progress": on_progress,
              "on_round": None if on_round is None else lambda parts: on_round(Round(*parts))}
-    return load_run(_native.run(config._native, how, calls)["folder"])
+    try:
+        return load_run(_native.run(config._native, how, calls)["folder"])
+    except Error as error:
+        error.hint = _for_python(error.hint)
+        raise
+
+
+def _for_python(hint: str) -> str:
+    """Hints of the compiled half name the flags of `dfrost run`."""
+    for flag, word in (("--resume", "resume=True"), ("--start-over", "start_over=True"), ("--set run.name=…", "config.run.name = …, or folder=…")):
+        hint = hint.replace(flag, word)
+    return hint
 
 
 def load_run(folder: Path) -> Run:

@@ -1,5 +1,8 @@
 """Backbone: features and their gradient against PyTorch with the same weights, by finite differences, from threads; what it refuses."""
 
+import copy
+import pickle
+import resource
 import threading
 import unittest
 
@@ -87,8 +90,24 @@ class Backbones(Case):
                 call()
             self.assertIn(fix, caught.exception.hint)
 
+    def test_a_large_batch_is_not_copied(self):
+        """Tokens of 60 MB as a tensor: what the call needs beside them is far less."""
+        random_vit(self.folder / "vit.safetensors")
+        model = dfrost.Backbone(self.folder / "vit.safetensors", precision="fp32", heads=2, threads=1)
+        tokens = torch.zeros(15_000, 16, model.geometry.width)
+        tokens[:] = 0.5
+        model.features(tokens[:100])
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        model.features(tokens)
+        self.assertLess(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, 30_000)
+
+    def test_a_pickled_model_is_loaded_again(self):
+        images = self.mini.preprocess(pictures(2, 3)[0])
+        again = pickle.loads(pickle.dumps(self.mini))
+        self.assertEqual((repr(again), again.features(images).tobytes()), (repr(self.mini), self.mini.features(images).tobytes()))
+        self.assertIs(copy.deepcopy(self.mini), self.mini)
+
     def test_ten_thousand_gradients_leave_nothing_behind(self):
-        import resource
         random_vit(self.folder / "vit.safetensors")
         model = dfrost.Backbone(self.folder / "vit.safetensors", precision="fp32", heads=2, threads=1)
         patches = model.embed(model.preprocess(pictures(1, 1)[0]))

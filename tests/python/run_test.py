@@ -1,6 +1,7 @@
 """run, load_run and Config: the command's bytes; who watches, who stops; merges and pictures of one's own."""
 
-import os
+import copy
+import pickle
 import signal
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import unittest
 from pathlib import Path
 
 import numpy as np
+import torch
 from PIL import Image
 from world import Case, command, config, data, pictures
 
@@ -130,9 +132,12 @@ class Runs(Case):
         def raises(sets):
             raise RuntimeError("mine")
         for name, merge, kind in (("a", raises, RuntimeError), ("b", lambda sets: sets[0][:1], ValueError),
-                                  ("c", lambda sets: sets[0] * np.nan, ValueError)):
+                                  ("c", lambda sets: sets[0] * np.nan, ValueError), ("d", lambda sets: None, ValueError),
+                                  ("e", dfrost.merge, ValueError), ("f", "average", ValueError)):
             with self.assertRaises(kind):
                 self.run_here(name, merge=merge)
+        doubles = self.run_here("doubles", merge=lambda sets: torch.from_numpy(sets[0]).double().requires_grad_())
+        self.assertEqual(len(doubles.rounds), 2)
 
     def test_wrong_pictures_are_refused_with_the_fix(self):
         images, labels = pictures(4, 1)
@@ -140,6 +145,53 @@ class Runs(Case):
             with self.assertRaises(ValueError):
                 self.run_here(data=dfrost.Data(clients, (images, labels), ["dark", "bright"]))
         self.assertFalse((self.folder / "run" / "metrics.jsonl").exists())
+        for wrong in ((images, labels), dfrost.Data((images, labels), (images, labels), ["a", "b"]), dfrost.Data([(images, labels)], None, ["a", "b"])):
+            with self.assertRaises(ValueError) as caught:
+                self.run_here(data=wrong)
+            self.assertIn("dfrost.Data([(images, labels)", caught.exception.hint)
+        for classes in ("ab", ["a", "a"]):
+            with self.assertRaises(ValueError):
+                dfrost.Data([(images, labels)], (images, labels), classes)
+
+    def test_pictures_may_be_those_of_pillow_and_tensors(self):
+        images, labels = pictures(4, 1)
+        plain, other = (self.run_here(name, data=dfrost.Data([given], (images, labels), ["dark", "bright"])) for name, given in (
+            ("plain", (images, labels)), ("other", ([Image.fromarray(image) for image in images], torch.from_numpy(labels)))))
+        self.assertEqual(plain.adapter().prompts.tobytes(), other.adapter().prompts.tobytes())
+
+    def test_what_is_wrong_with_a_call_is_said_before_the_run_begins(self):
+        for words, name in (({"on_round": 5}, "on_round"), ({"merge": 7}, "merge")):
+            with self.assertRaisesRegex(ValueError, name):
+                self.run_here(**words)
+        self.run_here()
+        with self.assertRaises(dfrost.Error) as caught:
+            self.run_here()
+        self.assertIn("resume=True", caught.exception.hint)
+        self.assertNotIn("--", caught.exception.hint)
+
+    def test_results_can_be_shown_completed_and_pickled(self):
+        run = self.run_here()
+        again = pickle.loads(pickle.dumps(run))
+        self.assertEqual([r.figures for r in again.rounds], [r.figures for r in run.rounds])
+        self.assertEqual((again.config, again.summary.figures), (run.config, run.summary.figures))
+        self.assertEqual(pickle.loads(pickle.dumps(run.adapter())).prompts.tobytes(), run.adapter().prompts.tobytes())
+        last = run.rounds[-1]
+        self.assertIn(f"accuracy_masked={last.accuracy_masked:.4g}", repr(last))
+        for shown in (repr(run), repr(run.summary), repr(run.adapter()), repr(run.adapter().classifier()), repr(data())):
+            self.assertNotIn(" object at ", shown)
+        for name in ("accuracy_masked", "consensus_error", "seconds_train", "accuracy_masked_min"):
+            self.assertIn(name, dir(last))
+            self.assertEqual(getattr(last, name), last.figures[next(f for f in last.figures if f.endswith(name.replace("seconds_", "seconds.").replace(
+                "_min", ".min")) or f.endswith(name + ".mean"))])
+        self.assertFalse(hasattr(last, "acuracy_masked"))
+        with self.assertRaisesRegex(AttributeError, "did you mean accuracy_masked"):
+            last.acuracy_masked
+        with self.assertRaisesRegex(ValueError, "evaluation.accuracy_masked.mean"):
+            last["accuracy_masked"]
+        with self.assertRaisesRegex(ValueError, "load_run"):
+            dfrost.Adapter(run.folder)
+        with self.assertRaises(ValueError):
+            run.adapter(client="0")
 
     def test_fewer_pictures_than_the_config_has_clients_are_enough(self):
         experiment = config(run__rounds=1, partition__clients_per_domain=50)
@@ -172,6 +224,28 @@ class Runs(Case):
             dfrost.Config(self.folder / "none.toml")
         with self.assertRaises(FileNotFoundError):
             dfrost.load_run(self.folder / "none")
+
+    def test_what_is_no_key_cannot_be_set_and_copies_are_independent(self):
+        c = config()
+        with self.assertRaisesRegex(AttributeError, "did you mean config.run.rounds"):
+            c.rounds = 3
+        with self.assertRaisesRegex(ValueError, "config.run.name"):
+            c.run = 3
+        self.assertFalse(hasattr(c, "rounds") or hasattr(c.run, "round"))
+        c.run = {"rounds": 4, "seed": 3}
+        for twin in (c.copy(), copy.copy(c), copy.deepcopy(c), pickle.loads(pickle.dumps(c))):
+            self.assertEqual(twin, c)
+            twin.run.rounds = 9
+            self.assertEqual(c.run.rounds, 4)
+        c.set({"head.kind": "mlp", "head.hidden": np.array([8, 4]), "merge.early_stop": np.bool_(True), "train.learning_rate": np.float32(0.5),
+               "data.domains": [{"name": "mine", "path": Path("/with a space")}]})
+        self.assertEqual((c.head.hidden, c.merge.early_stop, c.train.learning_rate), ([8, 4], True, 0.5))
+        self.assertIn('"/with a space"', c["data.domains"])
+        self.assertEqual(dict(c), dict(c.items()))
+        self.assertEqual((len(c), "run.seed" in c), (len(dfrost.keys()), True))
+        for wrong in (["run.rounds"], {3: 4}, {"run.rounds": None}):
+            with self.assertRaises(ValueError):
+                c.set(wrong)
 
 
 if __name__ == "__main__":
