@@ -148,13 +148,15 @@ def read_all(build, only):
     elif changed is not None:
         lines = {ROOT / path: sum(counts) for path, counts in changed.items()}
         files = {path: files[path] for path in sorted(touched(files, changed), key=lambda path: -lines.get(path, 0))}
-    deadline = time.monotonic() + (SECONDS if only is None else float("inf"))
+    limited = only is None
+    deadline = time.monotonic() + (SECONDS if limited else float("inf"))
 
     def folder_of(path):
         return path.parent.relative_to(ROOT / "src").as_posix() if path.is_relative_to(ROOT / "src") else "base"
 
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        groups = collections.Counter((folder_of(path), heavy) for path, heavy in files.items() if heavy)
+        # In a minute too few files are read for it to pay.
+        groups = collections.Counter((folder_of(path), heavy) for path, heavy in files.items() if heavy and not limited)
         beforehand = {group: pool.submit(read_beforehand, folder, number, flags[group[0]], group[1])
                       for number, (group, count) in enumerate(groups.items()) if count >= SEVERAL}
         beforehand = {group: made.result() for group, made in beforehand.items()}
