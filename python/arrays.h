@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,8 +19,15 @@ namespace dfrost::python {
 
 namespace py = pybind11;
 
-// The array itself, or NumPy's view of what speaks DLPack. `name` is what errors call it.
-py::array array_of(py::handle object, const std::string& name);
+// The array itself, or NumPy's view of what speaks DLPack. `name` is what errors call it, `dtype` what they
+// advise.
+py::array array_of(py::handle object, const std::string& name, const char* dtype);
+
+// "[2, 3]", for errors.
+std::string shape_text(std::span<const py::ssize_t> shape);
+inline std::string shape_text(const py::array& array) {
+  return shape_text({array.shape(), static_cast<std::size_t>(array.ndim())});
+}
 
 // As array_of(), of float32 whose last `dense` axes lie one element after the other.
 py::array float_array(py::handle object, const std::string& name, py::ssize_t dense);

@@ -1,5 +1,6 @@
 // Frozen backbones, preprocessing and trained adapters: dfrost::engine for Python. A model may be called from
 // several threads at once: each call takes its own threads and, with a gradient, its own tape.
+#include <fmt/format.h>
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
@@ -12,44 +13,20 @@
 #include "dfrost/image.h"
 #include "dfrost/preprocessing.h"
 #include "dfrost/threads.h"
+#include "spares.h"
+#include "words.h"
 
 namespace dfrost::python {
 namespace {
 
 constexpr std::size_t kImagesAtOnce = 8;  // that are embedded together, as the backbone's own chunks are
 
-// Things that are costly to make, lent to one call at a time.
-template <typename T>
-class Spares {
- public:
-  template <typename Make>
-  std::unique_ptr<T> take(const Make& make) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (!spare_.empty()) {
-        auto one = std::move(spare_.back());
-        spare_.pop_back();
-        return one;
-      }
-    }
-    return make();
-  }
-  void give_back(std::unique_ptr<T> one) {
-    constexpr std::size_t kMost = 8;
-    const std::lock_guard lock(mutex_);
-    if (spare_.size() < kMost) spare_.push_back(std::move(one));
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<T>> spare_;
-};
-
 // What all handles of one model share.
 struct Model {
   std::unique_ptr<Backbone> backbone;
   Preprocessing preprocessing;
   std::size_t threads = 0;
+  bool training = true;
   Spares<ThreadPool> pools;
   Spares<Backbone::Tape> tapes;
 };
@@ -81,11 +58,18 @@ class Back {
 
   Backbone::Tape* tape() { return tape_.get(); }
 
+  std::string repr() const {
+    return fmt::format("<back: the gradient of features {} to that of prompts {}>", shape_text(features_),
+                       shape_text(prompts_));
+  }
+
   py::array_t<float> operator()(py::handle d_features) {
     const auto ndim = length(features_.size());
     const py::array d = float_array(d_features, "d_features", ndim);
     if (!std::equal(features_.begin(), features_.end(), d.shape(), d.shape() + d.ndim()))
-      throw Error(ErrorCode::invalid_argument, "d_features has another shape than the features",
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("d_features has the shape {}, and the features have {}", shape_text(d),
+                              shape_text(features_)),
                   "it is the gradient with respect to them, one number for each of theirs");
     const std::size_t width = model_->backbone->geometry().width;
     py::array_t<float> d_prompts(prompts_);
@@ -114,23 +98,27 @@ struct ModelInput {
   bool embedded = false;
 };
 
-ModelInput input_of(py::handle images, const Geometry& g) {
-  if (py::isinstance<py::array>(images) || py::hasattr(images, "__dlpack__")) {
-    ModelInput input{float_array(images, "images", 0), 0, false};
-    const py::array& a = input.keep;
-    const auto side = length(g.image_size);
-    const bool planes = a.ndim() == 4 && a.shape(1) == 3 && a.shape(2) == side && a.shape(3) == side;
-    input.embedded = a.ndim() == 3 && a.shape(1) == length(g.patches()) && a.shape(2) == length(g.width);
-    if (planes || input.embedded) {
-      input.keep = float_array(images, "images", 3);
-      input.images = static_cast<std::size_t>(a.shape(0));
-      return input;
-    }
-  }
+[[noreturn]] void refuse_images(const std::string& what, const Geometry& g) {
   throw Error(
       ErrorCode::invalid_argument,
-      "images have to be float32 [B, 3, S, S], S the model's image_size (or what embed() made of them)",
-      "model.preprocess(pictures) makes them from RGB bytes");
+      fmt::format("images {}, and this model takes float32 [B, 3, {}, {}] (or what embed() made of them)",
+                  what, g.image_size, g.image_size),
+      "model.preprocess(pictures) makes them from RGB bytes; one picture is a batch: images[None]");
+}
+
+ModelInput input_of(py::handle images, const Geometry& g) {
+  if (!py::isinstance<py::array>(images) && !py::hasattr(images, "__dlpack__"))
+    refuse_images(fmt::format("is {}", std::string(py::str(py::type::of(images).attr("__name__")))), g);
+  if (py::isinstance<py::array_t<std::uint8_t>>(images)) refuse_images("are bytes", g);
+  ModelInput input{float_array(images, "images", 0), 0, false};
+  const py::array& a = input.keep;
+  const auto side = length(g.image_size);
+  const bool planes = a.ndim() == 4 && a.shape(1) == 3 && a.shape(2) == side && a.shape(3) == side;
+  input.embedded = a.ndim() == 3 && a.shape(1) == length(g.patches()) && a.shape(2) == length(g.width);
+  if (!planes && !input.embedded) refuse_images("have the shape " + shape_text(a), g);
+  input.keep = float_array(images, "images", 3);
+  input.images = static_cast<std::size_t>(a.shape(0));
+  return input;
 }
 
 void embed_images(const Model& model, const ModelInput& input, float* patches, ThreadPool* pool) {
@@ -168,12 +156,15 @@ struct PromptArray {
 
 PromptArray prompts_of(py::handle object, std::size_t images, const Geometry& g) {
   if (object.is_none()) return {};
-  PromptArray prompts{float_array(object, "prompts", 3), {}, 0};
+  PromptArray prompts{float_array(object, "prompts", 0), {}, 0};
   const py::array& a = prompts.keep;
   const bool shared = a.ndim() == 2, own = a.ndim() == 3 && a.shape(0) == length(images);
   if ((!shared && !own) || a.shape(a.ndim() - 1) != length(g.width))
-    throw Error(ErrorCode::invalid_argument, "prompts have to be [n, d] or [B, n, d], d the model's width",
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("prompts have the shape {}, and have to be [n, {}], or [{}, n, {}]",
+                            shape_text(a), g.width, images, g.width),
                 "one set for all images, or one for each");
+  prompts.keep = float_array(object, "prompts", 3);
   prompts.per_image = static_cast<std::size_t>(a.shape(a.ndim() - 2));
   prompts.view = {static_cast<const float*>(a.data()),
                   shared ? prompts.per_image : images * prompts.per_image, g.width};
@@ -181,12 +172,16 @@ PromptArray prompts_of(py::handle object, std::size_t images, const Geometry& g)
 }
 
 py::object features(const std::shared_ptr<Model>& model, py::handle images, py::handle prompts,
-                    bool gradient) {
+                    py::handle with_gradient) {
+  const bool gradient = flag_of(with_gradient, "gradient");
   const Geometry& g = model->backbone->geometry();
   const ModelInput input = input_of(images, g);
   const PromptArray given = prompts_of(prompts, input.images, g);
   if (gradient && given.per_image == 0)
     throw Error(ErrorCode::invalid_argument, "there are no prompts to take a gradient of", "pass prompts");
+  if (gradient && !model->training)
+    throw Error(ErrorCode::failed_precondition, "this backbone was loaded without what gradients need",
+                "leave out training=False where it is loaded");
   py::array_t<float> result(feature_shape(g, input.images));
   const MatrixView<float> out(result.mutable_data(), input.images * g.special_tokens, g.width);
   std::unique_ptr<Back> back;
@@ -233,7 +228,9 @@ py::array_t<float> classify(const Model& model, py::handle features) {
                 "take a fine-tuned checkpoint, or train a head");
   const auto shape = feature_shape(g, in.ndim() == 0 ? 0 : static_cast<std::size_t>(in.shape(0)));
   if (!std::equal(shape.begin(), shape.end(), in.shape(), in.shape() + in.ndim()))
-    throw Error(ErrorCode::invalid_argument, "features have not the shape that features() gives");
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("features have the shape {}, which is not what features() gives", shape_text(in)),
+                "pass what features() gave, whole");
   py::array_t<float> logits({in.shape(0), length(g.classes)});
   const auto images = static_cast<std::size_t>(in.shape(0));
   const MatrixView<float> out(logits.mutable_data(), images, g.classes);
@@ -256,17 +253,19 @@ py::array_t<float> prepare(const Preprocessing& how, py::handle pictures, std::s
   return owned(std::move(planes), {length(given.views.size()), 3, length(how.crop), length(how.crop)});
 }
 
-std::shared_ptr<Model> load_model(const std::filesystem::path& name, const std::string& precision,
-                                  bool training, std::size_t image_size, std::size_t heads,
-                                  std::size_t threads) {
-  const py::gil_scoped_release free;
+std::shared_ptr<Model> load_model(py::handle name, py::handle precision, py::handle training,
+                                  py::handle image_size, py::handle heads, py::handle threads) {
+  const auto place = path_of(name, "name");
+  const BackboneOptions options{.precision = parse_precision(text_of(precision, "precision")),
+                                .training = flag_of(training, "training"),
+                                .image_size = whole_of(image_size, "image_size"),
+                                .heads = whole_of(heads, "heads")};
   auto model = std::make_shared<Model>();
-  model->backbone = load_backbone(name, {.precision = parse_precision(precision),
-                                         .training = training,
-                                         .image_size = image_size,
-                                         .heads = heads});
-  model->preprocessing = load_preprocessing(name, image_size);
-  model->threads = threads;
+  model->threads = whole_of(threads, "threads");
+  model->training = options.training;
+  const py::gil_scoped_release free;
+  model->backbone = load_backbone(place, options);
+  model->preprocessing = load_preprocessing(place, options.image_size);
   return model;
 }
 
@@ -336,9 +335,10 @@ py::array_t<float> logits_of_pictures(LockedClassifier& self, py::handle picture
   return owned(std::move(all), {length(given.views.size()), length(classes)});
 }
 
-py::list classify_pictures(LockedClassifier& self, py::handle pictures, std::size_t top,
-                           const std::string& domain) {
+py::list classify_pictures(LockedClassifier& self, py::handle pictures, py::handle most, py::handle among) {
   const Pictures given = pictures_of(pictures, "images");
+  const std::size_t top = whole_of(most, "top");
+  const std::string domain = text_of(among, "domain");
   std::vector<std::vector<Guess>> all;
   {
     const py::gil_scoped_release free;
@@ -358,7 +358,12 @@ py::list classify_pictures(LockedClassifier& self, py::handle pictures, std::siz
 }  // namespace
 
 void add_engine(py::module_& module) {
-  py::class_<Back>(module, "Back").def("__call__", &Back::operator());
+  py::class_<Back>(
+      module, "Back",
+      "From the gradient of features, shaped as they are, to that of the prompts they were computed "
+      "under.\n\nMay be called again; keeps what the backward pass needs for as long as it lives.")
+      .def("__call__", &Back::operator())
+      .def("__repr__", &Back::repr);
   py::class_<Model, std::shared_ptr<Model>>(module, "Model")
       .def(py::init(&load_model))
       .def("features", &features)
@@ -371,23 +376,29 @@ void add_engine(py::module_& module) {
       .def("precision", [](const Model& m) { return std::string(to_string(m.backbone->precision())); })
       .def("weight_bytes", [](const Model& m) { return m.backbone->weight_bytes(); });
   py::class_<Adapter>(module, "Adapter")
-      .def(py::init<const std::filesystem::path&>(), py::call_guard<py::gil_scoped_release>())
+      .def(py::init([](py::handle file) {
+        const auto place = path_of(file, "file");
+        const py::gil_scoped_release free;
+        return Adapter(place);
+      }))
       .def("info", [](const Adapter& a) { return info_dict(a.info()); })
       .def("tensors", &tensor_dict)
       .def("preprocess", [](const Adapter& a, py::handle pictures) {
         return prepare(a.info().preprocessing, pictures, 0);
       });
   py::class_<LockedClassifier>(module, "Classifier")
-      .def(py::init([](const Adapter& adapter, const std::filesystem::path& backbone,
-                       const std::string& precision, std::size_t threads) {
-        const py::gil_scoped_release free;
-        return std::make_unique<LockedClassifier>(
-            adapter, ClassifierOptions{
-                         .backbone = backbone, .precision = parse_precision(precision), .threads = threads});
-      }))
+      .def(
+          py::init([](const Adapter& adapter, py::handle backbone, py::handle precision, py::handle threads) {
+            const ClassifierOptions options{.backbone = path_of(backbone, "backbone"),
+                                            .precision = parse_precision(text_of(precision, "precision")),
+                                            .threads = whole_of(threads, "threads")};
+            const py::gil_scoped_release free;
+            return std::make_unique<LockedClassifier>(adapter, options);
+          }))
       .def("logits", &logits_of_pictures)
       .def("classify", &classify_pictures);
-  module.def("read_image", [](const std::filesystem::path& path) {
+  module.def("read_image", [](py::handle file) {
+    const auto path = path_of(file, "file");
     Image image;
     {
       const py::gil_scoped_release free;

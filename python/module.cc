@@ -1,5 +1,7 @@
 // The compiled half of `import dfrost`: python/dfrost/*.py gives it names, defaults and documentation.
+#include <filesystem>
 #include <string>
+#include <system_error>
 
 #include "arrays.h"
 #include "base/version.h"
@@ -17,6 +19,18 @@ void raise(const dfrost::Error& error) {
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(made.ptr())), made.ptr());
 }
 
+// What the system refused: a full disk, a folder that may not be written.
+void raise(const std::filesystem::filesystem_error& error) {
+  using dfrost::ErrorCode;
+  const auto& why = error.code();
+  const bool forbidden = why == std::errc::permission_denied || why == std::errc::read_only_file_system;
+  const bool full = why == std::errc::no_space_on_device;
+  const auto code = forbidden ? ErrorCode::permission_denied
+                    : full    ? ErrorCode::resource_exhausted
+                              : ErrorCode::failed_precondition;
+  raise(dfrost::Error(code, why.message()).at(error.path1().string()));
+}
+
 }  // namespace
 
 PYBIND11_MODULE(_native, module) {
@@ -24,6 +38,8 @@ PYBIND11_MODULE(_native, module) {
     try {
       if (pointer) std::rethrow_exception(pointer);
     } catch (const dfrost::Error& error) {
+      raise(error);
+    } catch (const std::filesystem::filesystem_error& error) {
       raise(error);
     }
   });

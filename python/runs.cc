@@ -18,6 +18,7 @@
 #include "dfrost/config.h"
 #include "dfrost/error.h"
 #include "dfrost/run.h"
+#include "words.h"
 
 namespace dfrost::python {
 namespace {
@@ -247,9 +248,9 @@ py::dict run_here(const Config& config, const py::dict& how, const py::dict& cal
   Desk desk;
   PythonObserver observer(calls, desk);
   RunOptions options;
-  options.folder = how["folder"].cast<std::filesystem::path>();
-  options.resume = how["resume"].cast<bool>();
-  options.start_over = how["start_over"].cast<bool>();
+  options.folder = path_of(how["folder"], "folder");
+  options.resume = flag_of(how["resume"], "resume");
+  options.start_over = flag_of(how["start_over"], "start_over");
   const py::object merge = how["merge"];
   if (!merge.is_none()) options.merge = custom_merge(merge, how["merge_name"].cast<std::string>(), desk);
   std::vector<py::array> keep;
@@ -295,20 +296,24 @@ py::list table(const Infos& infos, Fields... fields) {
 
 void add_runs(py::module_& module) {
   py::class_<Config>(module, "Config")
-      .def_static("load", &Config::load)
-      .def_static("parse", &Config::parse)
-      .def_static("preset", &Config::preset)
+      .def_static("load", [](py::handle file,
+                             const ConfigSettings& s) { return Config::load(path_of(file, "file"), s); })
+      .def_static("parse", [](py::handle toml,
+                              const ConfigSettings& s) { return Config::parse(text_of(toml, "toml"), s); })
+      .def_static("preset", [](py::handle name,
+                               const ConfigSettings& s) { return Config::preset(text_of(name, "name"), s); })
       .def("set", py::overload_cast<const ConfigSettings&>(&Config::set))
       .def("get", &Config::get)
-      .def("value", &Config::value)
+      .def("value", [](const Config& config, py::handle key) { return config.value(text_of(key, "key")); })
       .def("to_toml", &Config::to_toml)
       .def("copy", [](const Config& config) { return config; });
   module.def("run", &run_here);
-  module.def("load_run", [](const std::filesystem::path& folder) {
+  module.def("load_run", [](py::handle folder) {
+    const auto place = path_of(folder, "folder");
     std::optional<LoadedRun> run;
     {
       const py::gil_scoped_release free;
-      run = load_run(folder);
+      run = load_run(place);
     }
     return loaded_dict(*run);
   });

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "config/config_access.h"
+#include "dfrost/error.h"
 #include "dfrost/run.h"
 #include "records/figure_table.h"
 #include "records/run_folder.h"
@@ -49,11 +50,27 @@ class PublicWatcher final : public RunObserver {
   std::filesystem::path folder_;
 };
 
+// A merge of the caller's own is for what a client does with its neighbours' prompt sets. Where nobody does
+// that, the run would go through without ever calling it.
+void require_merges(const RunConfig& config, const CustomMerge& merge) {
+  const bool ntk_without = config.method.round == RoundKind::ntk && config.ntk.prompts == NtkPrompts::frozen;
+  if (config.method.cooperation == Cooperation::peers && !config.pool_grows() && !ntk_without &&
+      config.most_prompts() > 0)
+    return;
+  throw Error(
+      ErrorCode::failed_precondition,
+      fmt::format("under method.name = \"{}\" no client merges its neighbours' prompts: '{}' would never "
+                  "be called",
+                  config.method.name, merge.name),
+      "take a method in which it does, such as dfrost or dfedavgm, or leave the merge out");
+}
+
 }  // namespace
 
 RunSummary run(const Config& config, const RunOptions& options, Observer& observer) {
   RunConfig resolved = ConfigAccess::resolved(config);
   if (options.merge) {
+    require_merges(resolved, *options.merge);
     resolved.merge.custom = std::make_shared<const CustomMerge>(*options.merge);
     resolved.diagnostics.theory = false;  // the theorem is about another merge
   }

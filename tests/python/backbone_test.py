@@ -1,8 +1,11 @@
 """Backbone: features and their gradient against PyTorch with the same weights, by finite differences, from threads; what it refuses."""
 
 import copy
+import os
 import pickle
 import resource
+import select
+import signal
 import threading
 import unittest
 
@@ -82,13 +85,28 @@ class Backbones(Case):
         images = self.mini.preprocess(pictures(1, 1)[0])
         with self.assertRaises(FileNotFoundError):
             dfrost.Backbone("no-such-model")
-        for call, fix in ((lambda: self.mini.features(pictures(1, 1)[0]), "astype"), (lambda: self.mini.features(images[:, :2]), "preprocess"),
+        for call, fix in ((lambda: self.mini.features(pictures(1, 1)[0]), "preprocess"), (lambda: self.mini.features(images[:, :2]), "preprocess"),
+                          (lambda: self.mini.features(images[0]), "images[None]"), (lambda: self.mini.features(images.astype(float)), "astype"),
+                          (lambda: self.mini.features(None), "preprocess"), (lambda: self.mini.features(list(images)), "preprocess"),
+                          (lambda: self.mini.features(images.transpose(0, 1, 3, 2)), "ascontiguousarray"),
+                          (lambda: self.mini.preprocess(pictures(1, 1)[0] / 255), "255 *"), (lambda: self.mini.preprocess("cat.png"), "read_image"),
                           (lambda: self.mini.features(images, np.ones((2, 3), np.float32)), "one set"),
                           (lambda: self.mini.features(images, gradient=True), "prompts"),
                           (lambda: self.mini.preprocess(pictures(1, 1)[0][..., 0]), "np.repeat")):
             with self.assertRaises(ValueError) as caught:
                 call()
             self.assertIn(fix, caught.exception.hint)
+        for words in ({"threads": -1}, {"threads": 1.5}, {"precision": 8}, {"training": "no"}, {"heads": "two"}):
+            with self.assertRaisesRegex(ValueError, next(iter(words))):
+                dfrost.Backbone("frost-mini", **words)
+        with self.assertRaisesRegex(ValueError, "name is 3"):
+            dfrost.Backbone(3)
+        with self.assertRaisesRegex(ValueError, r"\[1, 2\].*\[1, 192\]"):
+            self.mini.features(images, np.ones((2, 192), np.float32), gradient=True)[1](np.ones((1, 2), np.float32))
+        frozen = dfrost.Backbone("frost-mini", precision="fp32", training=False)
+        with self.assertRaises(ValueError) as caught:
+            frozen.features(images, np.ones((2, 192), np.float32), gradient=True)
+        self.assertIn("training=False", caught.exception.hint)
 
     def test_a_large_batch_is_not_copied(self):
         """Tokens of 60 MB as a tensor: what the call needs beside them is far less."""
@@ -100,6 +118,24 @@ class Backbones(Case):
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         model.features(tokens)
         self.assertLess(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, 30_000)
+
+    def test_a_forked_process_computes_with_threads_of_its_own(self):
+        images = self.mini.preprocess(pictures(9, 3)[0])
+        expected = self.mini.features(images).tobytes()
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                os.write(writer, b"same" if self.mini.features(images).tobytes() == expected else b"other")
+            finally:
+                os._exit(0)
+        os.close(writer)
+        ready, _, _ = select.select([reader], [], [], 120)  # one that waits for threads of the other process never answers
+        answer = os.read(reader, 5) if ready else b"none"
+        os.close(reader)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        self.assertEqual(answer, b"same")
 
     def test_a_pickled_model_is_loaded_again(self):
         images = self.mini.preprocess(pictures(2, 3)[0])

@@ -139,6 +139,23 @@ class Runs(Case):
         doubles = self.run_here("doubles", merge=lambda sets: torch.from_numpy(sets[0]).double().requires_grad_())
         self.assertEqual(len(doubles.rounds), 2)
 
+    def test_a_merge_of_ones_own_that_would_never_be_called_is_refused(self):
+        """Whatever the method: it is called, or the run says why not before it begins."""
+        called = {}
+        for method in dfrost.methods():
+            def own(sets):
+                called[method] = True
+                return sets[0]
+            try:
+                self.run_here(method, config=config(run__rounds=1, method__name=method), merge=own, on_warning=None,
+                              data=data(clients=2, each=2, test=2))
+                self.assertIn(method, called)
+            except dfrost.InvalidValue as error:
+                self.assertIn("would never be called", str(error))
+                self.assertNotIn(method, called)
+        self.assertTrue({"dfrost", "d-psgd", "dfedavgm", "d2", "dfrost-plus"} <= set(called))
+        self.assertFalse({"local", "central", "fedavg-pt"} & set(called))
+
     def test_wrong_pictures_are_refused_with_the_fix(self):
         images, labels = pictures(4, 1)
         for clients in ([(images, labels[:3])], [(images, labels + 5)], [(images / 255, labels)], [(images, labels - 1)], []):
@@ -160,9 +177,14 @@ class Runs(Case):
         self.assertEqual(plain.adapter().prompts.tobytes(), other.adapter().prompts.tobytes())
 
     def test_what_is_wrong_with_a_call_is_said_before_the_run_begins(self):
-        for words, name in (({"on_round": 5}, "on_round"), ({"merge": 7}, "merge")):
+        for words, name in (({"on_round": 5}, "on_round"), ({"resume": "yes"}, "resume"), ({"merge": 7}, "merge")):
             with self.assertRaisesRegex(ValueError, name):
                 self.run_here(**words)
+        with self.assertRaisesRegex(ValueError, "folder"):
+            dfrost.run(config(), folder=5, data=data())
+        (self.folder / "file").write_text("")
+        with self.assertRaises(dfrost.Error):
+            dfrost.run(config(), folder=self.folder / "file", data=data())
         self.run_here()
         with self.assertRaises(dfrost.Error) as caught:
             self.run_here()
@@ -246,6 +268,9 @@ class Runs(Case):
         for wrong in (["run.rounds"], {3: 4}, {"run.rounds": None}):
             with self.assertRaises(ValueError):
                 c.set(wrong)
+        for wrong in (lambda: dfrost.Config(3), lambda: dfrost.Config.preset(3), lambda: dfrost.Config.parse(None), lambda: c[3]):
+            with self.assertRaises(ValueError):
+                wrong()
 
 
 if __name__ == "__main__":

@@ -1,9 +1,11 @@
 """merge, wasserstein2, barycenter and consensus_error: the commands' values, POT's values, no copies, no leaks, threads."""
 
 import gc
+import pickle
 import resource
 import threading
 import unittest
+from pathlib import Path
 
 import numpy as np
 import ot
@@ -16,6 +18,18 @@ import dfrost
 def sets(count=3, rows=4, width=16, seed=5):
     random = np.random.default_rng(seed)
     return [random.standard_normal((rows, width), dtype=np.float32) for _ in range(count)]
+
+
+class OnAGraphicsCard:
+    """As a tensor there answers."""
+
+    dtype = "torch.float32"
+
+    def __dlpack_device__(self):
+        return 2, 0
+
+    def __dlpack__(self, stream=None):
+        raise RuntimeError("not on the CPU")
 
 
 class Transport(Case):
@@ -85,11 +99,41 @@ class Transport(Case):
                 dfrost.merge([b, bad])
             self.assertIn(fix, caught.exception.hint)
             self.assertIsInstance(caught.exception, dfrost.Error)
-        for wrong in ({"epsilon": -1.0}, {"kind": "mean"}, {"weights": [1.0]}):
-            with self.assertRaises(ValueError):
-                dfrost.merge([a, b], **wrong)
         with self.assertRaises(ValueError):
             dfrost.merge([a, b[:, :3]])
+
+    def test_tensors_that_numpy_cannot_look_at_get_the_fix_of_their_kind(self):
+        a, _ = sets(2)
+        unaligned = np.frombuffer(b"." + a.tobytes(), np.uint8)[1:].view(np.float32).reshape(a.shape)
+        for bad, fix in ((torch.from_numpy(a).bfloat16(), ".to(torch.float32)"), (torch.ones(1, 16).expand(4, 16), ".contiguous()"),
+                         (OnAGraphicsCard(), ".detach().cpu()"), (unaligned, ".copy()"), (np.ma.masked_less(a, 0), ".filled("),
+                         (a[:0], "a row"), (Path("a.safetensors"), "dfrost.Adapter(file)")):
+            with self.assertRaises(ValueError) as caught:
+                dfrost.merge([bad])
+            self.assertIn(fix, caught.exception.hint)
+
+    def test_arguments_of_the_wrong_kind_are_named(self):
+        a, b = sets(2)
+        wrong = {"prompts": (-1, 2.5, "3", True, 10 ** 30), "steps": (-1, None, 1.5), "epsilon": ("small", None, -1.0, [1]), "seed": (-1, 0.5), "kind": (3, "mean"),
+                 "early_stop": ("yes", 1), "weights": ([1.0], 0.5, "ab"), "init": ("previous",)}
+        for name, values in wrong.items():
+            for value in values:
+                with self.assertRaises(dfrost.InvalidValue, msg=f"{name}={value!r}") as caught:
+                    dfrost.merge([a, b], **{name: value})
+                self.assertRegex(str(caught.exception), name)
+        for call in (lambda: dfrost.barycenter([a, b], points=-1), lambda: dfrost.barycenter([a, b], threads=-1),
+                     lambda: dfrost.consensus_error([a, b], prompts="x"), lambda: dfrost.consensus_error(a), lambda: dfrost.wasserstein2([a], b)):
+            with self.assertRaises(dfrost.InvalidValue):
+                call()
+        self.assertEqual(dfrost.merge([a, b], prompts=np.int64(3), epsilon=np.float32(0.5), early_stop=np.bool_(True))[0].shape, (3, 16))
+
+    def test_results_can_be_shown_and_pickled(self):
+        for result in (dfrost.merge(sets(), steps=3)[1], dfrost.consensus_error(sets())):
+            again = pickle.loads(pickle.dumps(result))
+            for name in (name for name in dir(type(result)) if not name.startswith("_")):
+                self.assertTrue(np.array_equal(getattr(again, name), getattr(result, name)), name)
+            self.assertEqual(repr(again), repr(result))
+            self.assertNotIn(" object at ", repr(result))
 
     def test_threads_merge_side_by_side(self):
         arrays = sets(5, 10, 64)
