@@ -49,14 +49,14 @@ void check_method(const RunConfig& config) {
         "name a method that sends trained values alone, such as --set method.name=dfrost, or use 'dfrost "
         "run' for a simulation")
         .at("method.round");
-  if (config.train.frame.coordinates == HeadCoordinates::raw) return;
-  throw Error(
-      ErrorCode::invalid_argument,
-      fmt::format("train.head_coordinates = {} needs moments that are mixed before the first round, which "
-                  "sites do not do yet",
-                  to_string(config.train.frame.coordinates)),
-      "--set train.head_coordinates=raw, or 'dfrost run' for a simulation")
-      .at("train.head_coordinates");
+  const auto& frame = config.train.frame;
+  const bool sends_moments = frame.coordinates != HeadCoordinates::raw && frame.moments == MomentsOf::network;
+  if (!sends_moments || frame.noise == 0) return;
+  throw Error(ErrorCode::invalid_argument,
+              "train.moment_noise is not for sites: it is drawn from run.seed, which every member knows, so "
+              "that every member can take it off again",
+              "--set train.moment_noise=0, and see docs/explanation/what-travels.md for what moments tell")
+      .at("train.moment_noise");
 }
 
 std::vector<std::string> names_of(const std::string& domain, const std::vector<std::string>& classes) {

@@ -16,6 +16,7 @@ Json to_json(const RoundArrivals& arrivals) {
   if (arrivals.adopted) json["adopted"] = *arrivals.adopted;
   if (arrivals.absent) json["absent"] = true;
   if (arrivals.phases.empty()) return json;
+  if (arrivals.first_phase > 0) json["first_phase"] = arrivals.first_phase;
   Json phases = Json::array();
   for (const auto& phase : arrivals.phases) {
     Json missing = Json::array();
@@ -33,6 +34,7 @@ RoundArrivals arrivals_from_json(const Json& json) {
     if (json.contains("jumped_from")) arrivals.jumped_from = json["jumped_from"].get<std::uint64_t>();
     if (json.contains("adopted")) arrivals.adopted = json["adopted"].get<ClientId>();
     arrivals.absent = json.value("absent", false);
+    arrivals.first_phase = json.value("first_phase", std::size_t{0});
     if (!json.contains("phases")) return arrivals;
     for (const auto& phase : json["phases"]) {
       auto& read = arrivals.phases.emplace_back();
@@ -45,6 +47,14 @@ RoundArrivals arrivals_from_json(const Json& json) {
     throw Error(ErrorCode::data_loss,
                 fmt::format("a line is no record of a round's arrivals: {}", error.what()));
   }
+}
+
+void add_phases(const RoundArrivals& later, RoundArrivals& round) {
+  if (later.first_phase > round.phases.size())
+    throw Error(ErrorCode::data_loss, fmt::format("no record of what arrived in phase {} of round {}",
+                                                  round.phases.size(), later.round));
+  round.phases.resize(later.first_phase);
+  round.phases.insert(round.phases.end(), later.phases.begin(), later.phases.end());
 }
 
 std::vector<RoundArrivals> read_arrivals(const std::filesystem::path& file) {

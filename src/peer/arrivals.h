@@ -16,9 +16,11 @@ namespace dfrost {
 
 inline constexpr const char* kArrivalsFile = "arrivals.jsonl";
 
-// A round at a site. It either took part, or came to the end of the round in another way.
+// A round at a site. It either took part, or came to the end of the round in another way. What comes before
+// the first round, as round 0, has a line for each of its phases.
 struct RoundArrivals {
   std::uint64_t round = 0;
+  std::size_t first_phase = 0;                    // of those that follow
   std::vector<PhaseArrivals> phases = {};         // where it took part
   std::optional<std::uint64_t> jumped_from = {};  // the last round it had done: those between it did not
   std::optional<ClientId> adopted = {};           // whose state, of this round, it took over
@@ -29,5 +31,7 @@ nlohmann::ordered_json to_json(const RoundArrivals& arrivals);
 // Throws (data_loss) where it is not that.
 RoundArrivals arrivals_from_json(const nlohmann::ordered_json& json);
 std::vector<RoundArrivals> read_arrivals(const std::filesystem::path& file);
+// Adds the phases of a later line to those of its round; phases that were done once more are those.
+void add_phases(const RoundArrivals& later, RoundArrivals& round);
 
 }  // namespace dfrost

@@ -92,6 +92,8 @@ std::vector<Received> PatientExchange::receive(std::span<const ClientId> peers, 
   for (const auto& one : received) {
     if (!one.arrived()) continue;
     given_up_.erase({moment_, one.sender});  // it came after all, while others were waited for
+    // Those of a preparation say nothing of how long a round takes, in which neighbours train.
+    if (moment_.round == 0) continue;
     if (const auto took = seconds_of.find(one.sender); took != seconds_of.end())
       times_[one.sender].add(took->second);
   }

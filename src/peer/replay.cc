@@ -115,7 +115,7 @@ Resident read_site(const fs::path& folder) {
   Resident resident{.site = open_site(folder)};
   const auto run = resident.site.run_folder();
   auto found = newest_savepoint(run / "checkpoints");
-  if (!found.checkpoint)
+  if (!found.checkpoint || found.checkpoint->round == 0)
     throw Error(ErrorCode::failed_precondition, "the site has not done a round yet",
                 "'dfrost peer start' runs it")
         .at(folder.string());
@@ -123,7 +123,10 @@ Resident read_site(const fs::path& folder) {
   resident.spoken = last_spoken_round(run / "letters");
   // A round that was under way when the process ended is no part of it.
   for (auto& arrivals : read_arrivals(run / kArrivalsFile))
-    if (arrivals.round <= resident.end.round) resident.rounds[arrivals.round] = std::move(arrivals);
+    if (arrivals.round == 0)
+      add_phases(arrivals, resident.rounds[0]);
+    else if (arrivals.round <= resident.end.round)
+      resident.rounds[arrivals.round] = std::move(arrivals);
   return resident;
 }
 
@@ -144,6 +147,7 @@ class Replayer {
   Replay run();
 
  private:
+  void prepare();
   void do_round(std::uint64_t round);
   void adopt(std::size_t who, const RoundPlan& plan, ClientId whose);
   ReplayedSite compare(std::size_t who) const;
@@ -190,8 +194,33 @@ Replayer::Replayer(std::vector<Resident> residents, RunNotes& notes)
     resident.exchange = std::make_unique<ReplayExchange>(mail_, self);
     nodes_.push_back(
         make_node(config_, backbone_->geometry(), corpus.classes(), self, config_.prompts_of(self)));
+    nodes_.back().most_prompts *= method_.prompt_growth;
   }
   for (std::size_t t = 0; t < threads_.size(); ++t) workspaces_.emplace_back(*backbone_);
+}
+
+// What came before the first round; who joined later was alone in it.
+void Replayer::prepare() {
+  if (method_.preparation.empty()) return;
+  std::vector<Node> together;
+  std::vector<Equipment> equipment;
+  std::vector<std::size_t> who;
+  const auto run = [&](std::span<Node> nodes, std::span<const Equipment> with, const RoundPlan& plan) {
+    run_preparation(method_, plan, run_id_, {nodes, with, threads_, workspaces_}, no_patience, {});
+  };
+  for (std::size_t i = 0; i < residents_.size(); ++i) {
+    const Equipment own{residents_[i].samples.get(), residents_[i].exchange.get()};
+    residents_[i].exchange->expect(residents_[i].rounds[0]);
+    if (!roster_.member(nodes_[i].id).takes_part_in(1)) {
+      run({&nodes_[i], 1}, {&own, 1}, roster_.plan_preparation(nodes_[i].id));
+      continue;
+    }
+    who.push_back(i);
+    together.push_back(std::move(nodes_[i]));
+    equipment.push_back(own);
+  }
+  if (!together.empty()) run(together, equipment, roster_.plan(0));
+  for (std::size_t k = 0; k < who.size(); ++k) nodes_[who[k]] = std::move(together[k]);
 }
 
 void Replayer::adopt(std::size_t who, const RoundPlan& plan, ClientId whose) {
@@ -251,7 +280,7 @@ ReplayedSite Replayer::compare(std::size_t who) const {
                       .number = resident.site.number(),
                       .rounds = resident.end.round};
   for (const auto& [round, arrivals] : resident.rounds) {
-    result.trained += arrivals.phases.empty() ? 0 : 1;
+    result.trained += round == 0 || arrivals.phases.empty() ? 0 : 1;
     result.jumps += arrivals.jumped_from ? 1 : 0;
     result.adoptions += arrivals.adopted ? 1 : 0;
     for (const auto& phase : arrivals.phases) result.missed += phase.missing.size();
@@ -273,6 +302,7 @@ ReplayedSite Replayer::compare(std::size_t who) const {
 Replay Replayer::run() {
   std::uint64_t last = 0;
   for (const auto& resident : residents_) last = std::max<std::uint64_t>(last, resident.end.round);
+  prepare();
   for (std::uint64_t round = 1; round <= last; ++round) do_round(round);
   Replay replay;
   for (std::size_t i = 0; i < residents_.size(); ++i) replay.sites.push_back(compare(i));

@@ -16,7 +16,14 @@ const RoundPlanner& Roster::planner(std::size_t nodes) const {
 }
 
 RoundPlan Roster::plan(std::uint64_t round) const {
-  return planner(federation_.nodes_in(round)).plan(round, federation_.present_in(round));
+  const std::uint64_t when = std::max<std::uint64_t>(round, 1);
+  return planner(federation_.nodes_in(when)).plan(round, federation_.present_in(when));
+}
+
+RoundPlan Roster::plan_preparation(ClientId number) const {
+  if (member(number).takes_part_in(1)) return plan(0);
+  const PlanOptions alone{.gathering = Gathering::nobody};
+  return RoundPlanner(alone, std::size_t{number} + 1, seed_).plan(0);
 }
 
 const Member& Roster::member(ClientId number) const {

@@ -20,7 +20,10 @@ class Roster {
   Roster(const Federation& federation, const PlanOptions& network, Seed seed)
       : federation_(federation), network_(network), seed_(seed) {}
 
+  // Round 0 is what comes before the first one, with those who are there from the first on.
   RoundPlan plan(std::uint64_t round) const;
+  // Of round 0, as this member goes through it: who comes later is alone in it.
+  RoundPlan plan_preparation(ClientId member) const;
   // Of all that ever take part.
   std::size_t members() const { return federation_.members.size(); }
   const std::string& name(ClientId member) const;

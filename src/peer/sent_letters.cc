@@ -73,7 +73,7 @@ void SentLetters::save(const fs::path& folder, std::uint64_t round, std::uint64_
   auto files = files_in(folder);
   std::error_code ignored;
   for (const auto& [old, path] : files)
-    if (old + kept <= round || old > round) fs::remove(path, ignored);
+    if ((old > 0 && old + kept <= round) || old > round) fs::remove(path, ignored);
 }
 
 void note_speaking(const fs::path& folder, std::uint64_t round) {

@@ -1,6 +1,7 @@
 // The letters of a site's last rounds, kept on disk beside its checkpoint: a process that starts again sends
 // them again, so that a neighbour that had not got them yet misses nothing. One file per round, as a line of
-// JSON (phases, receivers, lengths) and the letters' bytes.
+// JSON (phases, receivers, lengths) and the letters' bytes. Those of round 0, in which a method is prepared,
+// stay for good: whoever comes late needs them.
 #pragma once
 
 #include <cstdint>

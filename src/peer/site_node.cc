@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/stopwatch.h"
+#include "dfrost/error.h"
 #include "merge/merge_kinds.h"
 #include "run/attackers.h"
 #include "run/federation_parts.h"
@@ -17,6 +18,9 @@ namespace dfrost {
 namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+// Where a node stands in its preparation, in its memory as long as that is not done.
+constexpr std::string_view kPreparedPhases = "preparation.phases";
 
 // Only who sees all nodes could say.
 void forget_what_only_observers_know(RoundRecord& record) {
@@ -43,6 +47,25 @@ SiteNode::SiteNode(const RunConfig& config, const Method& method, const Backbone
   for (std::size_t t = 0; t < threads_.size(); ++t) workspaces_.emplace_back(backbone);
 }
 
+RoundArrivals SiteNode::prepare(const RoundPlan& plan, const RunId& run, Exchange& exchange,
+                                const RoundProgressCallback& progress) {
+  const ExchangeCounts before = exchange.counts();
+  const std::array equipment = {Equipment{&train_, &exchange}};
+  auto phase = run_preparation_phase(method_, prepared_, plan, run,
+                                     {{&node_, 1}, equipment, threads_, workspaces_}, no_patience, progress);
+  const ExchangeCounts after = exchange.counts();
+  costs_.seconds.train += phase.work_seconds;
+  costs_.seconds.exchange += phase.send_seconds + phase.absorb_seconds;
+  costs_.sent_bytes += after.sent_bytes - before.sent_bytes;
+  costs_.sent_messages += after.sent_messages - before.sent_messages;
+  RoundArrivals arrivals{.first_phase = prepared_, .phases = std::move(phase.nodes.front().arrivals)};
+  ++prepared_;
+  node_.memory.erase(std::string(kPreparedPhases));
+  if (prepared_ < method_.preparation.size())
+    node_.memory[std::string(kPreparedPhases)] = {{1}, {static_cast<float>(prepared_)}};
+  return arrivals;
+}
+
 SiteNode::Outcome SiteNode::run_round(const RoundPlan& plan, const RunId& run, Exchange& exchange,
                                       const RoundProgressCallback& progress) {
   Outcome outcome;
@@ -61,8 +84,10 @@ SiteNode::Outcome SiteNode::run_round(const RoundPlan& plan, const RunId& run, E
   tally_round(round, record);
   record.prompts_per_client = static_cast<double>(node_.state.prompts().rows());
   const ExchangeCounts after = exchange.counts();
-  record.sent_bytes = after.sent_bytes - before.sent_bytes;
-  record.sent_messages = after.sent_messages - before.sent_messages;
+  record.sent_bytes = after.sent_bytes - before.sent_bytes + costs_.sent_bytes;
+  record.sent_messages = after.sent_messages - before.sent_messages + costs_.sent_messages;
+  record.seconds += costs_.seconds;
+  costs_ = {};
   if (config_.diagnostics.theory && traits_of(config_.merge.kind).has_theorem)
     record.theory = tally_theory(round.nodes);
   if (config_.privacy.kind != PrivacyKind::none)
@@ -124,6 +149,15 @@ Participants SiteNode::participants() const {
 
 SavedNodes SiteNode::state() const { return save_nodes(std::span(&node_, 1), config_.train.optimizer_state); }
 
-void SiteNode::restore(const SavedNodes& state) { restore_nodes(state, config_.train, std::span(&node_, 1)); }
+void SiteNode::restore(const SavedNodes& state) {
+  restore_nodes(state, config_.train, std::span(&node_, 1));
+  const auto under_way = node_.memory.find(kPreparedPhases);
+  prepared_ = method_.preparation.size();
+  if (under_way == node_.memory.end()) return;
+  const double phases = under_way->second.values.empty() ? 0 : under_way->second.values.front();
+  if (!(phases >= 1 && phases < static_cast<double>(prepared_)))
+    throw Error(ErrorCode::data_loss, "the checkpoint is of another preparation than the method has");
+  prepared_ = static_cast<std::size_t>(phases);
+}
 
 }  // namespace dfrost

@@ -61,6 +61,11 @@ class SiteNode {
   // One round over an exchange; an exception leaves it unusable. Scores are not in it yet.
   Outcome run_round(const RoundPlan& plan, const RunId& run, Exchange& exchange,
                     const RoundProgressCallback& progress);
+  // The next phase of what the method does before its first round, likewise. Its costs count as a part of the
+  // first round that follows in this process.
+  RoundArrivals prepare(const RoundPlan& plan, const RunId& run, Exchange& exchange,
+                        const RoundProgressCallback& progress);
+  std::size_t phases_prepared() const { return prepared_; }
   // On the site's test pictures; nothing where it has none.
   std::optional<EvaluationRecord> evaluate();
 
@@ -87,6 +92,8 @@ class SiteNode {
   CountedSamples train_, test_;
   ThreadPool threads_;
   std::vector<Workspace> workspaces_;
+  std::size_t prepared_ = 0;  // phases of the preparation that are done
+  RoundRecord costs_;         // of those
 };
 
 // The neighbour's state in its letter becomes the node's own, as far as their numbers of prompts allow.

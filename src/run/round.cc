@@ -126,4 +126,12 @@ RoundOutcome run_preparation(const Method& method, const RoundPlan& plan, const 
   return run_phases(method.preparation, {plan, run, residents, progress}, patience);
 }
 
+RoundOutcome run_preparation_phase(const Method& method, std::size_t number, const RoundPlan& plan,
+                                   const RunId& run, const Residents& residents, const Patience& patience,
+                                   const RoundProgressCallback& progress) {
+  RoundRunner runner(plan, run, residents, progress);
+  runner.run_phase(*method.preparation.at(number), static_cast<std::uint32_t>(number), patience);
+  return runner.finish();
+}
+
 }  // namespace dfrost

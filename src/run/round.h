@@ -64,5 +64,9 @@ RoundOutcome run_round(const Method& method, const RoundPlan& plan, const RunId&
 RoundOutcome run_preparation(const Method& method, const RoundPlan& plan, const RunId& run,
                              const Residents& residents, const Patience& patience,
                              const RoundProgressCallback& progress);
+// A single phase of it.
+RoundOutcome run_preparation_phase(const Method& method, std::size_t number, const RoundPlan& plan,
+                                   const RunId& run, const Residents& residents, const Patience& patience,
+                                   const RoundProgressCallback& progress);
 
 }  // namespace dfrost

@@ -61,5 +61,12 @@ TEST(Peer, HasTheSimulatorsBytesWhereSomeAreHostileAndAllDefend) {
   expect_the_simulators_bytes(experiment, config);
 }
 
+TEST(Peer, HasTheSimulatorsBytesWhereMomentsAreMixedBeforeTheFirstRound) {
+  const SmallExperiment experiment;
+  auto config = eight(experiment, "dfrost-plus");
+  config.network.faults = {.link_failure = 0.3, .active_clients = 5};
+  expect_the_simulators_bytes(experiment, config);
+}
+
 }  // namespace
 }  // namespace dfrost

@@ -17,6 +17,7 @@ from pathlib import Path
 from federation import Federation
 
 ENDLESS = 100_000  # rounds
+WHITENED = ["train.head_coordinates=whitened", "merge.head=class-mass"]  # moments are mixed before the first round
 
 
 def killed_sites_come_back(make, folder):
@@ -194,11 +195,72 @@ def two_halves_go_on_and_find_each_other(make, folder):
         federation.stop_all()
 
 
+def lines_of(federation, number):
+    try:
+        return (federation.sites[number] / "run/arrivals.jsonl").read_bytes().count(b"\n")
+    except FileNotFoundError:
+        return 0
+
+
+def prepared_by(federation, number):
+    """Phases of round 0, each as it was done last: who was heard in it, and who was not."""
+    phases = {}
+    for line in federation.arrivals(number):
+        if line["round"] == 0:
+            phases.update(enumerate(line["phases"], line.get("first_phase", 0)))
+    return [phases[phase] for phase in sorted(phases)]
+
+
+def a_killed_preparation_is_gone_on_with(make, folder):
+    """kill -9 while moments are mixed, of which there is much to do; what others heard of it stays true."""
+    federation = make(folder, sites=4, rounds=2, settings=[*WHITENED, "train.moment_rounds=300"])
+    draw = random.Random(1)
+    federation.start_all()
+    try:
+        for kill in range(4):
+            victim = draw.randrange(4)
+            federation.wait_until(lambda: lines_of(federation, victim) >= 10 + 60 * kill, 120, "moments are mixed")
+            federation.kill(victim)
+            time.sleep(draw.choice([0, 2]))  # the others wait, or go on without it
+            federation.start(victim)
+        federation.wait_for_end()
+        assert all(len(prepared_by(federation, i)) == 300 for i in range(4))
+        assert "of 300 exchanges of moments" in (federation.sites[victim] / "run/run.log").read_text()
+        return federation.expect_replay()
+    finally:
+        federation.stop_all()
+
+
+def who_comes_late_is_prepared_by_kept_letters(make, folder):
+    """A site that starts late, and one that has lost its state: neither takes moments of its own pictures for all there are."""
+    federation = make(folder, sites=4, rounds=ENDLESS, quorum=3, settings=[*WHITENED, "network.topology=\"full\""])
+    federation.start_all(but=[3])
+    try:
+        federation.wait_for_round(0, 6)
+        federation.start(3)
+        federation.wait_for_round(3, 7)
+        federation.go_on()
+        federation.end()
+        assert [phase["arrived"] for phase in prepared_by(federation, 3)] == 10 * [[0, 1, 2]], prepared_by(federation, 3)
+        replay = federation.expect_replay()
+        shutil.rmtree(federation.sites[1] / "run")
+        federation.start_all(but=[1])
+        federation.wait_for_round(0, federation.status(0)["done"] + 3)
+        federation.start(1)
+        federation.wait_until(lambda: federation.status(1)["adoptions"] > 0, 120, "site 1 has a state again")
+        federation.end()
+        assert [phase["arrived"] for phase in prepared_by(federation, 1)] == 10 * [[0, 2, 3]], prepared_by(federation, 1)
+        return replay
+    finally:
+        federation.stop_all()
+
+
 SCENARIOS = {function.__name__: function for function in (
     killed_sites_come_back, all_stop_and_go_on_without_a_letter_lost, a_late_site_begins_with_a_neighbours_state,
     a_site_that_never_starts_is_done_without, a_lost_state_is_found_again_at_the_neighbours,
     a_second_process_with_the_same_key_is_refused, a_slow_site_is_waited_for, a_full_disk_stops_one_site_alone,
-    a_cut_link_is_gone_around_and_mended, two_halves_go_on_and_find_each_other)}
+    a_cut_link_is_gone_around_and_mended, two_halves_go_on_and_find_each_other, a_killed_preparation_is_gone_on_with,
+    who_comes_late_is_prepared_by_kept_letters)}
 
 
 def main():

@@ -63,6 +63,7 @@ class Soak:
         method = self.draw.choice(["dfrost", "dfedavgm", "d2"])
         topology = self.draw.choice(["ring", "full", "regular"])
         settings = [f"method.name={method}", f"network.topology={topology}", "network.degree=3", "train.learning_rate=0.01"]
+        settings.append("train.head_coordinates=" + self.draw.choice(["raw", "whitened"]))
         federation = Federation(self.arguments.dfrost, self.folder, self.experiment, sites=self.arguments.sites, rounds=60, settings=settings)
         federation.start_all()
         self.disturbed_at = {}  # of each site, the rounds it had done

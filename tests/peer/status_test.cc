@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "dfrost/error.h"
 #include "peer/arrivals.h"
 
 namespace dfrost {
@@ -62,6 +63,19 @@ TEST(Arrivals, ComeBackFromTheirFileAsTheyWere) {
   const auto json = to_json(arrivals);
   EXPECT_EQ(to_json(arrivals_from_json(json)), json);
   EXPECT_EQ(json["phases"][0]["missing"][0]["why"], "gone");
+}
+
+TEST(Arrivals, OfAPreparationAreThoseOfItsPhasesAsTheyWereDoneLast) {
+  const auto line = [](std::size_t phase, std::vector<ClientId> heard) {
+    RoundArrivals one{.first_phase = phase};
+    one.phases.push_back({std::move(heard), {}});
+    return arrivals_from_json(to_json(one));
+  };
+  RoundArrivals all;
+  for (const auto& one : {line(0, {1}), line(1, {1, 2}), line(1, {2}), line(2, {3})}) add_phases(one, all);
+  ASSERT_EQ(all.phases.size(), 3u);
+  EXPECT_EQ(all.phases[1].arrived, std::vector<ClientId>{2});
+  EXPECT_THROW(add_phases(line(4, {}), all), Error);  // nobody knows what came in the one before
 }
 
 }  // namespace

@@ -81,5 +81,10 @@ TEST(TlsSites, HaveTheSimulatorsBytesInSixExperiments) {
   expect_the_simulators_bytes(named(experiment, "d2", "d2"), experiment.folder.path());
 }
 
+TEST(TlsSites, HaveTheSimulatorsBytesInWhitenedCoordinates) {
+  const SmallExperiment experiment;
+  expect_the_simulators_bytes(named(experiment, "whitened", "dfrost-plus"), experiment.folder.path());
+}
+
 }  // namespace
 }  // namespace dfrost

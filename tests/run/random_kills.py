@@ -1,6 +1,7 @@
 """A small federation that is killed again and again, as a whole process, and goes on.
 
-    random_kills.py DFROST kills COUNT [SEED]   kills at random moments, several to a run; then every file is compared with
+    random_kills.py DFROST kills COUNT [SEED]   kills at random moments (of CPU time, so that a busy machine does not move
+                                                them past the end), several to a run; then every file is compared with
                                                 that of an unbroken run. Ends with 1 where any differs
     random_kills.py DFROST signals              SIGINT, SIGTERM and SIGHUP save every round that is done, however rarely it
                                                 saves by itself; under nohup it outlives its terminal
@@ -34,35 +35,76 @@ def run(*arguments):
     subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL, timeout=PATIENCE)
 
 
+def cpu_seconds(pid):
+    """That a process has used: how far it has come, however busy the machine is. Nothing where it has ended."""
+    try:
+        return time.clock_gettime((~pid << 3) | 2)  # its CPU clock, as clock_getcpuclockid(3) makes it
+    except OSError:
+        return None
+
+
+def rounds_saved(name):
+    return max((int(path.stem.split("-")[1]) for path in Path("runs", name, "checkpoints").glob("round-*.safetensors")), default=0)
+
+
+class Took:
+    """CPU seconds of an unbroken run: to begin and end, and for a round."""
+
+    def __init__(self, name):
+        self.whole = self._of(command(name))
+        self.around = min(self.whole, self._of(command(name, "--resume")))  # a finished one has nothing left to do
+        self.round = (self.whole - self.around) / rounds_saved(name)
+        self.rounds = rounds_saved(name)
+
+    @staticmethod
+    def _of(arguments):
+        before = os.times()
+        run(*arguments)
+        after = os.times()
+        return after.children_user + after.children_system - before.children_user - before.children_system
+
+    def left(self, name):
+        return self.around + self.round * (self.rounds - rounds_saved(name))
+
+
+def killed_after(process, seconds):
+    """Whether it was killed once it had used so much CPU time; it may end before."""
+    deadline = time.monotonic() + PATIENCE
+    while process.poll() is None:
+        assert time.monotonic() < deadline, "it does not end"
+        used = cpu_seconds(process.pid)
+        if used is not None and used >= seconds:
+            process.kill()
+            process.wait()
+            return process.returncode == -signal.SIGKILL
+        time.sleep(0.0005)
+    return False
+
+
 def killed(name, took, kills):
-    """Runs to its end, killed up to `kills` times on the way; how often it was."""
+    """Runs to its end, killed `kills` times on the way if it takes that long; how often it was."""
     done = 0
     while True:
-        process = subprocess.Popen(command(name, "--resume"), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        try:
-            _, said = process.communicate(timeout=random.uniform(0, took) if done < kills else PATIENCE)
-        except subprocess.TimeoutExpired:
-            assert done < kills, "it does not end"
-            process.kill()
-            process.communicate()
-            done += 1
-            continue
-        assert process.returncode == 0, said.decode()
+        moment = random.uniform(0, took.left(name)) if done < kills else float("inf")
+        with open(name + ".said", "w+b") as said:
+            process = subprocess.Popen(command(name, "--resume"), stdout=subprocess.DEVNULL, stderr=said)
+            if killed_after(process, moment):
+                done += 1
+                continue
+            said.seek(0)
+            assert process.returncode == 0, said.read().decode()
+        os.remove(name + ".said")
         return done
 
 
 def kills(count):
     random.seed(int(sys.argv[4]) if len(sys.argv) > 4 else 1)
-    run(*command("whole"))  # once to warm the machine up
-    shutil.rmtree("runs/whole")
-    start = time.monotonic()
-    run(*command("whole"))
-    took = time.monotonic() - start
+    took = Took("whole")
     expected = left_by("runs/whole")
     done = differing = runs = 0
     while done < count:
         name = f"run-{runs}"
-        done += killed(name, took, random.randint(1, 4))
+        done += killed(name, took, random.randint(1, 8))
         runs += 1
         if files := differences(left_by(Path("runs", name)), expected):
             differing += 1
@@ -72,7 +114,7 @@ def kills(count):
         os.remove(name + ".toml")
         if runs % 50 == 0:
             print(f"so far {done} kills in {runs} runs, {differing} differences", flush=True)
-    print(f"{done} kills in {runs} runs of {took:.2f} s: {differing} differences")
+    print(f"{done} kills in {runs} runs of {took.whole:.2f} CPU seconds: {differing} differences")
     sys.exit(differing != 0)
 
 

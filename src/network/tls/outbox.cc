@@ -72,7 +72,8 @@ Outbox::Letters::iterator Outbox::erase(Letters::iterator letter) {
 void Outbox::prune() {
   const std::uint64_t first_kept = round_ > options_.rounds_ahead ? round_ - options_.rounds_ahead : 0;
   for (auto letter = letters_.begin(); letter != letters_.end() && letter->first.round < first_kept;) {
-    const bool in_the_way = bytes_ > options_.kept_bytes || letter->second.state == State::acknowledged;
+    const bool needed = letter->second.state != State::acknowledged || letter->first.round == 0;
+    const bool in_the_way = bytes_ > options_.kept_bytes || !needed;
     letter = in_the_way ? erase(letter) : std::next(letter);
   }
 }

@@ -1,6 +1,7 @@
 // The letters to one member: what is yet to be sent, what waits to be acknowledged, and what is kept in case
 // that member is started again. Bounded: of the last rounds everything, of older ones what was not
-// acknowledged, up to a number of bytes. Knows no sockets; of one thread.
+// acknowledged, up to a number of bytes; and, as far as these last, those of round 0, in which a method is
+// prepared: a member that has lost its state needs them again. Knows no sockets; of one thread.
 #pragma once
 
 #include <cstddef>

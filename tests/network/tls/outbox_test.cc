@@ -80,6 +80,21 @@ TEST(Outbox, KeepsTheLastRoundsAndForgetsWhatIsOlder) {
   EXPECT_EQ(send_all(outbox), (Rounds{8, 9, 10}));
 }
 
+TEST(Outbox, KeepsThePreparationForAMemberThatLosesItsState) {
+  Outbox outbox({.rounds_ahead = 1, .kept_bytes = 100});
+  for (const std::uint64_t round : {0u, 1u, 2u, 3u}) outbox.put({round, 0}, outgoing(10));
+  send_all(outbox);
+  for (const std::uint64_t round : {0u, 1u, 2u, 3u}) acknowledge(outbox, round);
+  outbox.begin(9);
+  EXPECT_TRUE(outbox.is_settled());
+  outbox.relink(8, true);  // started again with its state
+  EXPECT_EQ(send_all(outbox), Rounds{});
+  outbox.relink(0, true);  // and without
+  EXPECT_EQ(send_all(outbox), Rounds{0});
+  outbox.put({9, 0}, outgoing(100));  // but not at any price
+  EXPECT_EQ(outbox.kept_bytes(), 100u);
+}
+
 TEST(Outbox, IsBoundedForAMemberThatNeverAnswers) {
   Outbox outbox({.rounds_ahead = 2, .kept_bytes = 100});
   for (std::uint64_t round = 1; round <= 1000; ++round) {

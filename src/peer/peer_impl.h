@@ -1,8 +1,8 @@
-// What a peer's driver holds from its first round to its last, and the steps that it takes. The order of a
-// run stands in peer_run.cc, how it starts in peer_start.cc, whom it waits for and how it tells where it is
-// in peer_waits.cc, how it finds the others again in peer_catch_up.cc, and one round in peer_round.cc. The
-// driver's own thread calls all of it but on_picture().
+// The driver from within: what a site has while it runs, and the steps that it takes, of which peer_run.cc
+// has the order, peer_rounds.cc those of a round, and peer_preparation.cc what comes before the first.
 #pragma once
+
+#include <fmt/format.h>
 
 #include <atomic>
 #include <chrono>
@@ -18,12 +18,15 @@
 #include "peer/reporter.h"
 #include "peer/roster.h"
 #include "peer/site_node.h"
-#include "run/resumption.h"
 #include "run/run_files.h"
 #include "run/run_log.h"
 #include "run/write_adapters.h"
 
 namespace dfrost {
+
+inline double seconds_since(std::chrono::steady_clock::time_point since) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - since).count();
+}
 
 struct PeerRun::Impl {
   using Clock = std::chrono::steady_clock;
@@ -53,6 +56,7 @@ struct PeerRun::Impl {
 
   // Steps of a run, in their order.
   void wait_for_company();
+  void prepare();
   void wait_for_enough();
   void catch_up();
   void jump_to(std::uint64_t round);
@@ -62,6 +66,11 @@ struct PeerRun::Impl {
   void go_through_rounds();
   void end(const char* how, const std::string& why);
 
+  bool is_prepared() const { return done > 0 || node.phases_prepared() == method.preparation.size(); }
+  // Before the first one there may be a round 0, in which the method is prepared.
+  std::uint64_t next_round() const { return is_prepared() ? done + 1 : 0; }
+  void set_stage_of_preparation();
+  void end_phase(RoundArrivals& arrivals);
   void end_round(const RoundArrivals& arrivals);
   void record_round(SiteNode::Outcome& outcome);
   void score(RoundRecord& record);
@@ -78,9 +87,6 @@ struct PeerRun::Impl {
   void require_going_on() const;
   std::vector<PeerView> others() const { return company->members(); }
   std::optional<std::uint64_t> left_behind() const;
-  static double seconds_since(Clock::time_point since) {
-    return std::chrono::duration<double>(Clock::now() - since).count();
-  }
 
   PeerParts parts;
   PeerOptions options;
