@@ -21,6 +21,7 @@ constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 // Only who sees all nodes could say.
 void forget_what_only_observers_know(RoundRecord& record) {
   record.consensus_error = record.consensus_error_total = kUnknown;
+  record.consensus_error_gain = record.consensus_error_floor = kUnknown;
 }
 
 }  // namespace
