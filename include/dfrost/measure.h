@@ -34,6 +34,11 @@ struct Consensus {
   std::vector<float> barycenter;          // [prompts, d] row-major: the prompts of the network model
   std::size_t prompts = 0;
   bool converged = false;
+  // The distances are exact, the barycenter is one that no step improves much, not the best there is. What
+  // another step would at least take off `error`; and what no barycenter whatever could go below, since the
+  // squares of two clients' distances to it sum to half the square of theirs to each other or more.
+  double gain = 0;
+  double floor = 0;
 };
 
 // How far the clients are from agreeing.

@@ -57,6 +57,7 @@ struct BarycenterSummary {
   std::size_t best_start = 0;
   std::size_t passes = 0;  // of the best start
   bool converged = false;
+  double gain = 0;                        // what another pass would at least take off the objective
   std::vector<double> squared_distances;  // W₂² of each measure to the barycenter
 };
 

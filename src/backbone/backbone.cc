@@ -60,7 +60,8 @@ Preprocessing load_preprocessing(const std::filesystem::path& name_or_path, std:
   return open_at(name_or_path, image_size)->preprocessing();
 }
 
-std::unique_ptr<Backbone> make_backbone(const WeightSource& source, const BackboneOptions& options) {
+std::unique_ptr<Backbone> make_backbone(const WeightSource& source, const BackboneOptions& options,
+                                        WeightMemory* memory) {
   const bool fp32_alone = !source.runs(Precision::bf16);
   if (fp32_alone && options.precision == Precision::bf16) {
     throw Error(
@@ -70,7 +71,8 @@ std::unique_ptr<Backbone> make_backbone(const WeightSource& source, const Backbo
   }
   const auto precision = fp32_alone ? Precision::fp32 : resolve_precision(options.precision);
   ThreadPool threads;  // to pack the blocks side by side; a step brings its own
-  return source.make_backbone(precision, options.training, &threads);
+  return source.make_backbone(
+      {.precision = precision, .training = options.training, .threads = &threads, .shelf = {memory}});
 }
 
 }  // namespace dfrost

@@ -52,9 +52,8 @@ class StoredCheckpoint final : public Checkpoint {
 
   const Geometry& geometry() const override { return weights_->geometry(); }
   bool runs(Precision precision) const override { return weights_->runs(precision); }
-  std::unique_ptr<Backbone> make_backbone(Precision precision, bool training,
-                                          ThreadPool* threads) const override {
-    return weights_->make_backbone(precision, training, threads);
+  std::unique_ptr<Backbone> make_backbone(const Packing& packing) const override {
+    return weights_->make_backbone(packing);
   }
   void add_to(ContentHash& hash) const override { weights_->add_to(hash); }
 

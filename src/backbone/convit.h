@@ -20,6 +20,6 @@ std::unique_ptr<WeightSource> open_convit_weights(const TensorStore& store, cons
 StepFlops convit_flops(const Geometry& geometry, std::size_t prompts);
 std::size_t convit_weight_bytes(const Geometry& geometry, Precision precision, bool training);
 
-std::unique_ptr<Backbone> make_convit_fp32(const ConvitWeights& weights, bool training, ThreadPool* threads);
+std::unique_ptr<Backbone> make_convit_fp32(const ConvitWeights& weights, const Packing& packing);
 
 }  // namespace dfrost

@@ -56,21 +56,21 @@ class ConvitEncoder {
   using Tape = ConvitTape;
   using Ops = Fp32Ops;
 
-  ConvitEncoder(const ConvitWeights& source, bool training, ThreadPool* threads)
+  ConvitEncoder(const ConvitWeights& source, const Packing& packing)
       : geometry_(source.geometry()),
-        training_(training),
+        training_(packing.training),
         blocks_(source.gated_blocks()),
         gates_(source.gated_blocks()),
-        tail_(TailWeights(source), training, threads) {
+        tail_(TailWeights(source), on_shelf(packing, "tail")) {
     const auto stem = source.read_stem();
-    patch_ = {stem.patch, false};
+    patch_ = {stem.patch, false, packing.shelf.at("patch")};
     positions_ = stem.patch_positions;
     const auto pack = [&](std::size_t i, std::size_t) {
-      blocks_[i] = {source.read_block(i), training};
+      blocks_[i] = {source.read_block(i), training_, packing.shelf.at(i)};
       gates_[i] = {source.read_gate(i), geometry_.image_size / geometry_.patch_size};
     };
-    if (threads != nullptr) {
-      threads->parallel_for(blocks_.size(), pack);
+    if (packing.threads != nullptr) {
+      packing.threads->parallel_for(blocks_.size(), pack);
     } else {
       for (std::size_t i = 0; i < blocks_.size(); ++i) pack(i, 0);
     }
@@ -117,6 +117,11 @@ class ConvitEncoder {
   }
 
  private:
+  static Packing on_shelf(Packing packing, std::string_view part) {
+    packing.shelf = packing.shelf.at(part);
+    return packing;
+  }
+
   void gather(const Batch& chunk, ConvitTape& tape) const {
     const std::size_t patches = geometry_.patches();
     tape.x.resize(tape.shape.rows(), geometry_.width);
@@ -186,8 +191,8 @@ class ConvitEncoder {
 
 }  // namespace
 
-std::unique_ptr<Backbone> make_convit_fp32(const ConvitWeights& weights, bool training, ThreadPool* threads) {
-  return std::make_unique<ChunkedBackbone<ConvitEncoder>>(ConvitEncoder(weights, training, threads),
+std::unique_ptr<Backbone> make_convit_fp32(const ConvitWeights& weights, const Packing& packing) {
+  return std::make_unique<ChunkedBackbone<ConvitEncoder>>(ConvitEncoder(weights, packing),
                                                           weights.read_heads(), Precision::fp32);
 }
 

@@ -72,8 +72,8 @@ NormWeights ConvitWeights::read_final_norm() const {
 
 std::vector<LinearWeights> ConvitWeights::read_heads() const { return dfrost::read_heads(store_, layout_); }
 
-std::unique_ptr<Backbone> ConvitWeights::make_backbone(Precision, bool training, ThreadPool* threads) const {
-  return make_convit_fp32(*this, training, threads);
+std::unique_ptr<Backbone> ConvitWeights::make_backbone(const Packing& packing) const {
+  return make_convit_fp32(*this, packing);
 }
 
 void ConvitWeights::add_to(ContentHash& hash) const {

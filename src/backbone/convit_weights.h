@@ -31,8 +31,7 @@ class ConvitWeights final : public WeightSource {
   std::vector<LinearWeights> read_heads() const;
 
   bool runs(Precision precision) const override { return precision != Precision::bf16; }
-  std::unique_ptr<Backbone> make_backbone(Precision precision, bool training,
-                                          ThreadPool* threads) const override;
+  std::unique_ptr<Backbone> make_backbone(const Packing& packing) const override;
   void add_to(ContentHash& hash) const override;
 
  private:

@@ -10,6 +10,7 @@
 #include "backbone/vit_weights.h"
 #include "kernels/buffer.h"
 #include "kernels/encoder_ops.h"
+#include "kernels/weight_shelf.h"
 
 namespace dfrost {
 
@@ -29,10 +30,13 @@ struct PackedLinear {
   std::vector<float> bias;
 
   PackedLinear() = default;
-  PackedLinear(const LinearWeights& linear, bool training) : bias(linear.bias) {
+  PackedLinear(const LinearWeights& linear, bool training, const WeightShelf& shelf) : bias(linear.bias) {
     const MatrixView<const float> matrix(linear.weight.data(), linear.outputs, linear.inputs);
-    forward = typename Ops::Weights(matrix);
-    if (training) backward = typename Ops::Weights(transpose(matrix));
+    forward = typename Ops::Weights(linear.outputs, linear.inputs, shelf.at("forward"));
+    if (!forward.is_filled()) forward.fill(matrix);
+    if (!training) return;
+    backward = typename Ops::Weights(linear.inputs, linear.outputs, shelf.at("backward"));
+    if (!backward.is_filled()) backward.fill(transpose(matrix));
   }
   std::size_t bytes() const { return forward.bytes() + backward.bytes() + bias.size() * sizeof(float); }
 };
@@ -43,10 +47,10 @@ struct PackedMlp {
   PackedLinear<Ops> fc2;
 
   PackedMlp() = default;
-  PackedMlp(BlockWeights& block, bool training) {
+  PackedMlp(BlockWeights& block, bool training, const WeightShelf& shelf) {
     fold_norm(block.norm2, block.fc1);
-    fc1 = {block.fc1, training};
-    fc2 = {block.fc2, training};
+    fc1 = {block.fc1, training, shelf.at("fc1")};
+    fc2 = {block.fc2, training, shelf.at("fc2")};
   }
   std::size_t bytes() const { return fc1.bytes() + fc2.bytes(); }
 };
@@ -58,11 +62,11 @@ struct PackedBlock {
   PackedMlp<Ops> mlp;
 
   PackedBlock() = default;
-  PackedBlock(BlockWeights block, bool training) {
+  PackedBlock(BlockWeights block, bool training, const WeightShelf& shelf) {
     fold_norm(block.norm1, block.qkv);
-    qkv = {block.qkv, training};
-    projection = {block.projection, training};
-    mlp = {block, training};
+    qkv = {block.qkv, training, shelf.at("qkv")};
+    projection = {block.projection, training, shelf.at("projection")};
+    mlp = {block, training, shelf};
   }
   std::size_t bytes() const { return qkv.bytes() + projection.bytes() + mlp.bytes(); }
 };
@@ -77,13 +81,13 @@ struct PackedLastBlock {
   PackedMlp<Ops> mlp;
 
   PackedLastBlock() = default;
-  PackedLastBlock(BlockWeights block, bool training) {
+  PackedLastBlock(BlockWeights block, bool training, const WeightShelf& shelf) {
     fold_norm(block.norm1, block.qkv);
     const std::size_t width = block.qkv.inputs;
-    query = {take_outputs(block.qkv, 0, width), training};
-    key_value = {take_outputs(block.qkv, width, 2 * width), training};
-    projection = {block.projection, training};
-    mlp = {block, training};
+    query = {take_outputs(block.qkv, 0, width), training, shelf.at("query")};
+    key_value = {take_outputs(block.qkv, width, 2 * width), training, shelf.at("key_value")};
+    projection = {block.projection, training, shelf.at("projection")};
+    mlp = {block, training, shelf};
   }
   std::size_t bytes() const { return query.bytes() + key_value.bytes() + projection.bytes() + mlp.bytes(); }
 };

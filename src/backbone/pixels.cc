@@ -74,7 +74,7 @@ class Pixels final : public Checkpoint {
 
   const Geometry& geometry() const override { return geometry_; }
   bool runs(Precision precision) const override { return precision == Precision::fp32; }
-  std::unique_ptr<Backbone> make_backbone(Precision, bool, ThreadPool*) const override {
+  std::unique_ptr<Backbone> make_backbone(const Packing&) const override {
     return std::make_unique<ChunkedBackbone<PixelsEncoder>>(PixelsEncoder(geometry_),
                                                             std::vector<LinearWeights>(), Precision::fp32);
   }

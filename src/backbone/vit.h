@@ -22,8 +22,8 @@ StepFlops vit_flops(const Geometry& geometry, std::size_t prompts);
 std::size_t vit_weight_bytes(const Geometry& geometry, Precision precision, bool training);
 
 // One per arithmetic, each compiled in a file of its own.
-std::unique_ptr<Backbone> make_vit_fp32(const VitWeights& weights, bool training, ThreadPool* threads);
+std::unique_ptr<Backbone> make_vit_fp32(const VitWeights& weights, const Packing& packing);
 // Needs amx_bf16_usable().
-std::unique_ptr<Backbone> make_vit_bf16(const VitWeights& weights, bool training, ThreadPool* threads);
+std::unique_ptr<Backbone> make_vit_bf16(const VitWeights& weights, const Packing& packing);
 
 }  // namespace dfrost

@@ -5,9 +5,9 @@
 
 namespace dfrost {
 
-std::unique_ptr<Backbone> make_vit_bf16(const VitWeights& weights, bool training, ThreadPool* threads) {
+std::unique_ptr<Backbone> make_vit_bf16(const VitWeights& weights, const Packing& packing) {
   using Encoder = VitEncoder<Bf16Ops>;
-  return std::make_unique<ChunkedBackbone<Encoder>>(Encoder(weights, training, threads), weights.read_heads(),
+  return std::make_unique<ChunkedBackbone<Encoder>>(Encoder(weights, packing), weights.read_heads(),
                                                     Precision::bf16);
 }
 

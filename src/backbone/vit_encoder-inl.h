@@ -25,23 +25,24 @@ void VitTape<Ops>::lay_out(const Geometry& geometry, std::size_t images, std::si
 }
 
 template <EncoderOps Ops>
-VitEncoder<Ops>::VitEncoder(const VitWeights& source, bool training, ThreadPool* threads)
-    : geometry_(source.geometry()), training_(training), blocks_(geometry_.depth - 1) {
+VitEncoder<Ops>::VitEncoder(const VitWeights& source, const Packing& packing)
+    : geometry_(source.geometry()), training_(packing.training), blocks_(geometry_.depth - 1) {
   auto stem = source.read_stem();
-  patch_ = {stem.patch, false};
+  patch_ = {stem.patch, false, packing.shelf.at("patch")};
   special_tokens_ = std::move(stem.special_tokens);
   patch_positions_ = std::move(stem.patch_positions);
   final_norm_ = source.read_final_norm();
   // Packing the blocks is most of the time until a model is ready, and none waits for another.
   const auto pack_block = [&](std::size_t i, std::size_t) {
+    const auto shelf = packing.shelf.at(i);
     if (i + 1 == geometry_.depth) {
-      last_ = {source.read_block(i), training};
+      last_ = {source.read_block(i), training_, shelf};
     } else {
-      blocks_[i] = {source.read_block(i), training};
+      blocks_[i] = {source.read_block(i), training_, shelf};
     }
   };
-  if (threads != nullptr) {
-    threads->parallel_for(geometry_.depth, pack_block);
+  if (packing.threads != nullptr) {
+    packing.threads->parallel_for(geometry_.depth, pack_block);
   } else {
     for (std::size_t i = 0; i < geometry_.depth; ++i) pack_block(i, 0);
   }

@@ -59,7 +59,7 @@ class VitEncoder {
  public:
   using Tape = VitTape<Ops>;
 
-  VitEncoder(const VitWeights& source, bool training, ThreadPool* threads);
+  VitEncoder(const VitWeights& source, const Packing& packing);
 
   const Geometry& geometry() const { return geometry_; }
   bool training() const { return training_; }

@@ -5,9 +5,9 @@
 
 namespace dfrost {
 
-std::unique_ptr<Backbone> make_vit_fp32(const VitWeights& weights, bool training, ThreadPool* threads) {
+std::unique_ptr<Backbone> make_vit_fp32(const VitWeights& weights, const Packing& packing) {
   using Encoder = VitEncoder<Fp32Ops>;
-  return std::make_unique<ChunkedBackbone<Encoder>>(Encoder(weights, training, threads), weights.read_heads(),
+  return std::make_unique<ChunkedBackbone<Encoder>>(Encoder(weights, packing), weights.read_heads(),
                                                     Precision::fp32);
 }
 

@@ -7,11 +7,9 @@
 
 namespace dfrost {
 
-std::unique_ptr<Backbone> VitWeights::make_backbone(Precision precision, bool training,
-                                                    ThreadPool* threads) const {
-  assert(precision != Precision::automatic);
-  return precision == Precision::bf16 ? make_vit_bf16(*this, training, threads)
-                                      : make_vit_fp32(*this, training, threads);
+std::unique_ptr<Backbone> VitWeights::make_backbone(const Packing& packing) const {
+  assert(packing.precision != Precision::automatic);
+  return packing.precision == Precision::bf16 ? make_vit_bf16(*this, packing) : make_vit_fp32(*this, packing);
 }
 
 void add_to_hash(const StemWeights& stem, ContentHash& hash) {

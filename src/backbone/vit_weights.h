@@ -32,8 +32,7 @@ class VitWeights : public WeightSource {
   // averages them); empty when it has none.
   virtual std::vector<LinearWeights> read_heads() const = 0;
 
-  std::unique_ptr<Backbone> make_backbone(Precision precision, bool training,
-                                          ThreadPool* threads) const final;
+  std::unique_ptr<Backbone> make_backbone(const Packing& packing) const final;
   void add_to(ContentHash& hash) const final;
 };
 

@@ -9,6 +9,7 @@
 
 #include "dfrost/backbone.h"
 #include "dfrost/geometry.h"
+#include "kernels/weight_shelf.h"
 
 namespace dfrost {
 
@@ -27,19 +28,27 @@ struct NormWeights {
   std::vector<float> shift;
 };
 
+struct Packing {
+  Precision precision = Precision::fp32;  // or bf16
+  bool training = true;
+  ThreadPool* threads = nullptr;  // may be null
+  WeightShelf shelf = {};         // where large matrices go
+};
+
 class WeightSource {
  public:
   virtual ~WeightSource() = default;
   virtual const Geometry& geometry() const = 0;
   // Whether there is an encoder for them in this arithmetic, fp32 or bf16; in fp32 there always is.
   virtual bool runs(Precision) const { return true; }
-  // Packs them for one arithmetic, which runs; `precision` is fp32 or bf16, threads may be null.
-  virtual std::unique_ptr<Backbone> make_backbone(Precision precision, bool training,
-                                                  ThreadPool* threads) const = 0;
+  // Packs them for one arithmetic, which runs.
+  virtual std::unique_ptr<Backbone> make_backbone(const Packing& packing) const = 0;
   // All that decides what the model computes, in one fixed order.
   virtual void add_to(ContentHash& hash) const = 0;
 };
 
-std::unique_ptr<Backbone> make_backbone(const WeightSource& source, const BackboneOptions& options);
+// `memory`: where its large matrices go; null: memory of this process alone.
+std::unique_ptr<Backbone> make_backbone(const WeightSource& source, const BackboneOptions& options,
+                                        WeightMemory* memory = nullptr);
 
 }  // namespace dfrost

@@ -28,6 +28,12 @@ std::size_t status_bytes(const std::string& name) {
 std::size_t resident_bytes() { return status_bytes("VmRSS"); }
 std::size_t peak_resident_bytes() { return status_bytes("VmHWM"); }
 
+double processor_seconds() {
+  timespec used{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
+}
+
 double seconds_since_start() {
   // Field 22 of stat is the start in clock ticks since boot; the name in field 2 may hold spaces.
   std::ifstream stat("/proc/self/stat");

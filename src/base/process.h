@@ -9,6 +9,9 @@ namespace dfrost {
 std::size_t resident_bytes();
 std::size_t peak_resident_bytes();
 
+// Of the processor, by all threads.
+double processor_seconds();
+
 // Since the process was started, its loading included.
 double seconds_since_start();
 

@@ -22,17 +22,27 @@ void print_table(const BenchFederationArguments& arguments, const FederationBenc
     fmt::print("{:<22}{}\n", name, value);
   };
   const auto& options = arguments.options;
-  const auto share = [&](double seconds) { return 100 * seconds / b.seconds.total(); };
-  line("federation", fmt::format("{} clients, {} pictures each, {} around {}", options.clients,
-                                 options.pictures, options.method, arguments.model));
+  const auto share = [&](double seconds) { return 100 * seconds / (b.seconds.total() + b.write_seconds); };
+  line("federation", fmt::format("{} clients, {} pictures each, {} around {}, degree {}", options.clients,
+                                 options.pictures, options.method, arguments.model, b.degree));
   line("threads", fmt::format("{}", b.threads));
-  line("a client's round", fmt::format("{:.2f} ms", 1e3 * b.seconds_per_client));
+  line("a client's round", fmt::format("{:.2f} ms, {:.2f} ms of processor time", 1e3 * b.seconds_per_client,
+                                       1e3 * b.processor_seconds_per_client));
   line("all but training",
-       fmt::format("{:.2f} %: exchange {:.2f}, merge {:.2f}, measure {:.2f}", 100 * b.overhead,
-                   share(b.seconds.exchange), share(b.seconds.merge), share(b.seconds.measure)));
+       fmt::format("{:.2f} %: exchange {:.2f}, merge {:.2f}, measure {:.2f}, write {:.2f}", 100 * b.overhead,
+                   share(b.seconds.exchange), share(b.seconds.merge), share(b.seconds.measure),
+                   share(b.write_seconds)));
   line("memory",
        fmt::format("{:.0f} MB at most, {:.0f} MB of it pictures",
                    static_cast<double>(b.peak_memory_bytes) / 1e6, static_cast<double>(b.data_bytes) / 1e6));
+  line("a client's memory",
+       fmt::format("{:.1f} kB, {:.1f} kB of it its state", static_cast<double>(b.client_bytes) / 1e3,
+                   static_cast<double>(b.state_bytes) / 1e3));
+  line("mixing factor", fmt::format("{:.6f}, an eigenvalue within {:.1g}", b.last.active_mixing_factor,
+                                    b.last.mixing_factor_error));
+  line("consensus error",
+       fmt::format("{:.4g}; another step would take off {:.2g}, and no barycenter is below {:.4g}",
+                   b.last.consensus_error, b.last.consensus_error_gain, b.last.consensus_error_floor));
 }
 
 void bench_federation(const BenchFederationArguments& arguments) {
@@ -49,15 +59,25 @@ void bench_federation(const BenchFederationArguments& arguments) {
               {"pictures", arguments.options.pictures},
               {"epochs", arguments.options.epochs},
               {"rounds", arguments.options.rounds},
+              {"degree", b.degree},
               {"seconds_per_client_round", b.seconds_per_client},
+              {"processor_seconds_per_client_round", b.processor_seconds_per_client},
               {"overhead", b.overhead},
               {"seconds",
                {{"train", b.seconds.train},
                 {"exchange", b.seconds.exchange},
                 {"merge", b.seconds.merge},
                 {"measure", b.seconds.measure},
-                {"total", b.seconds.total()}}},
+                {"write", b.write_seconds},
+                {"total", b.seconds.total() + b.write_seconds}}},
+              {"mixing_factor", b.last.active_mixing_factor},
+              {"mixing_factor_error", b.last.mixing_factor_error},
+              {"consensus_error", b.last.consensus_error},
+              {"consensus_error_gain", b.last.consensus_error_gain},
+              {"consensus_error_floor", b.last.consensus_error_floor},
               {"data_bytes", b.data_bytes},
+              {"state_bytes", b.state_bytes},
+              {"client_bytes", b.client_bytes},
               {"peak_memory_bytes", b.peak_memory_bytes}});
 }
 
@@ -67,7 +87,9 @@ void add_bench_federation_command(CLI::App& bench) {
   auto* command = add_command(
       bench, "federation", "What a client's round costs, and how much of it is not training.",
       {"dfrost bench federation --model vit-b32 --clients 10   all but training, beside the paper's backbone",
-       "dfrost bench federation --model tiny --clients 1000    how it grows with the number of clients"});
+       "dfrost bench federation --model tiny --clients 1000    how it grows with the number of clients",
+       "dfrost bench federation --model tiny --clients 100000 --pictures 1 --rounds 1   whether so many "
+       "fit"});
   auto arguments = std::make_shared<BenchFederationArguments>();
   auto& options = arguments->options;
   command->add_option("--model", arguments->model, "Geometry with random weights: vit-b32, deit-tiny, tiny …")

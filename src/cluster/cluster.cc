@@ -70,7 +70,11 @@ class Cluster::Leader final : public Workforce {
 
   Workshop& workshop() override { return own_.workshop(); }
   std::vector<RankShare> shares() const override { return own_.shares(); }
-  std::vector<Doubt> doubts() const override { return doubts_about(cluster_.places_, own_.threads()); }
+  std::vector<Doubt> doubts() const override {
+    auto all = doubts_about(cluster_.places_, own_.threads());
+    all.insert(all.end(), cluster_.unshared_.begin(), cluster_.unshared_.end());
+    return all;
+  }
 
  private:
   void order(std::size_t rank, Order what) { ranks_.send(rank, pack(what)); }
@@ -149,7 +153,7 @@ std::vector<Evaluation> Cluster::Leader::evaluate(std::size_t models, const Mode
   return all;
 }
 
-Cluster::Cluster(Communicator& ranks) : ranks_(ranks), places_(gather_places(ranks)) {}
+Cluster::Cluster(Communicator& ranks) : ranks_(ranks), places_(gather_places(ranks)), model_(ranks) {}
 
 Cluster::~Cluster() {
   if (leads()) dismiss();
@@ -159,6 +163,7 @@ Cluster::~Cluster() {
 void Cluster::dismiss() {
   if (dismissed_ || busy_) return;
   dismissed_ = true;
+  model_.give_up();
   Order end{.kind = OrderKind::end};
   for (std::size_t rank = 1; rank < ranks_.size(); ++rank) {
     if (!greeted_) ranks_.receive(rank);
@@ -184,6 +189,10 @@ std::unique_ptr<Workforce> Cluster::gather(const Groundwork& ground, const std::
       throw Error(ErrorCode::failed_precondition,
                   fmt::format("{} has read something else: {}", who, *difference),
                   "give all ranks the same dfrost, config, backbone and pictures");
+    if (!hello.why_own_model.empty() && unshared_.empty())
+      unshared_.push_back({fmt::format("{} has a model of its own in memory: {}", who, hello.why_own_model),
+                           "ranks of one host share it where they may look into each other's /proc; one "
+                           "rank per host with more threads takes as little"});
   }
   return std::make_unique<Leader>(*this, ground);
 }
@@ -195,6 +204,7 @@ void Cluster::follow(const std::function<RunConfig()>& load) {
     follow_orders(config);
   } catch (const Error& error) {
     if (greeted_) throw;  // rank 0 counts on us
+    model_.give_up();
     Hello sorry{.failure = error.place().empty() ? error.what()
                                                  : fmt::format("{} ({})", error.what(), error.place())};
     ranks_.send(0, pack(sorry));
@@ -206,9 +216,11 @@ void Cluster::follow_orders(const RunConfig& config) {
   Silence silence;
   const auto source = open_backbone(config.backbone, silence);
   auto corpus = open_pictures(config, silence);
-  const auto backbone = make_backbone(*source, {.precision = config.backbone.precision});
+  const auto weights = weights_fingerprint(*source);
+  const auto backbone = make_model(*source, {.precision = config.backbone.precision}, weights);
   const Groundwork ground(config, make_method(config), *backbone, source->preprocessing(), std::move(corpus));
-  Hello hello = hello_of(ground, weights_fingerprint(*source));
+  Hello hello = hello_of(ground, weights);
+  hello.why_own_model = model_.why_own();
   RankWorkshop own(ground, ranks_, places_);
   ranks_.send(0, pack(hello));
   greeted_ = true;

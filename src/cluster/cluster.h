@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "cluster/host_model.h"
 #include "cluster/lookout.h"
 #include "cluster/places.h"
 #include "config/config.h"
@@ -30,6 +31,11 @@ class Cluster final : public RunPlace {
   bool leads() const { return ranks_.rank() == 0; }
   const std::vector<RankPlace>& places() const { return places_; }
 
+  // The ranks of a host share its large matrices.
+  std::unique_ptr<Backbone> make_model(const WeightSource& source, const BackboneOptions& options,
+                                       const std::string& weights) override {
+    return model_.make(source, options, weights);
+  }
   // For rank 0. Throws (failed_precondition) where a rank has read something else, or could not read it.
   std::unique_ptr<Workforce> gather(const Groundwork& ground, const std::string& weights) override;
   // Whether the others are in the middle of something that this rank has left by an exception: they wait for
@@ -56,8 +62,10 @@ class Cluster final : public RunPlace {
 
   Communicator& ranks_;
   std::vector<RankPlace> places_;
-  bool greeted_ = false;    // the others' greetings have been received
-  bool dismissed_ = false;  // the others have been sent home
+  HostModel model_;
+  std::vector<Workforce::Doubt> unshared_;  // ranks with a model of their own
+  bool greeted_ = false;                    // the others' greetings have been received
+  bool dismissed_ = false;                  // the others have been sent home
   bool busy_ = false;
   std::mutex saving_;
   std::function<std::size_t()> save_;

@@ -20,6 +20,7 @@ struct Hello {
   std::vector<Trait> traits = {};
   // Why it has none: it could not even read what it needs.
   std::optional<std::string> failure = {};
+  std::string why_own_model = {};  // HostModel::why_own()
 };
 
 template <typename A>
@@ -29,8 +30,8 @@ void pack_fields(A& archive, Hello::Trait& trait) {
 }
 template <typename A>
 void pack_fields(A& archive, Hello& hello) {
-  auto& [traits, failure] = hello;
-  archive(traits, failure);
+  auto& [traits, failure, why_own_model] = hello;
+  archive(traits, failure, why_own_model);
 }
 
 // `weights`: the backbone's weights_fingerprint().

@@ -1,6 +1,8 @@
 #include "kernels/bf16_matrix.h"
 
 #include <algorithm>
+#include <cassert>
+#include <utility>
 
 namespace dfrost {
 
@@ -22,7 +24,18 @@ void RowMatrix::resize(std::size_t rows, std::size_t cols) {
   std::fill_n(row(rows), kSlackRows * stride(), Bf16{0});
 }
 
+PanelMatrix::PanelMatrix(std::size_t depth, std::size_t cols, std::shared_ptr<std::byte> memory)
+    : depth_(depth), cols_(cols), lent_(std::move(memory)) {}
+
+std::size_t PanelMatrix::bytes_of(std::size_t depth, std::size_t cols) {
+  return tiles_for(cols, kPanelCols) * tiles_for(depth, kTileDepth) * kPanelStep * sizeof(Bf16);
+}
+
 void PanelMatrix::resize(std::size_t depth, std::size_t cols) {
+  if (lent_) {
+    assert(depth == depth_ && cols == cols_);
+    return;
+  }
   depth_ = depth;
   cols_ = cols;
   buffer_.resize(panels() * depth_tiles() * kPanelStep);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 
 #include "dfrost/matrix_view.h"
 #include "kernels/bf16.h"
@@ -84,20 +85,27 @@ class PanelMatrix {
   PanelMatrix(std::size_t depth, std::size_t cols) { resize(depth, cols); }
 
   void resize(std::size_t depth, std::size_t cols);
+  // In memory of another, of at least bytes_of(depth, cols); not to be resized.
+  PanelMatrix(std::size_t depth, std::size_t cols, std::shared_ptr<std::byte> memory);
+  static std::size_t bytes_of(std::size_t depth, std::size_t cols);
 
   std::size_t depth() const { return depth_; }
   std::size_t cols() const { return cols_; }
   std::size_t depth_tiles() const { return tiles_for(depth_, kTileDepth); }
   std::size_t panels() const { return tiles_for(cols_, kPanelCols); }
-  std::size_t bytes() const { return buffer_.bytes(); }
-  Bf16* panel(std::size_t index) { return buffer_.data() + index * depth_tiles() * kPanelStep; }
-  const Bf16* panel(std::size_t index) const { return buffer_.data() + index * depth_tiles() * kPanelStep; }
+  std::size_t bytes() const { return lent_ ? bytes_of(depth_, cols_) : buffer_.bytes(); }
+  Bf16* panel(std::size_t index) { return data() + index * depth_tiles() * kPanelStep; }
+  const Bf16* panel(std::size_t index) const { return data() + index * depth_tiles() * kPanelStep; }
   float at(std::size_t k, std::size_t col) const;
 
  private:
+  Bf16* data() { return lent_ ? reinterpret_cast<Bf16*>(lent_.get()) : buffer_.data(); }
+  const Bf16* data() const { return lent_ ? reinterpret_cast<const Bf16*>(lent_.get()) : buffer_.data(); }
+
   std::size_t depth_ = 0;
   std::size_t cols_ = 0;
   AlignedBuffer<Bf16> buffer_;
+  std::shared_ptr<std::byte> lent_;  // instead of the buffer
 };
 
 }  // namespace dfrost

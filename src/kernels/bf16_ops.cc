@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <utility>
 
 #include "kernels/bf16_blocks.h"
 #include "kernels/bf16_gemm.h"
@@ -114,7 +115,22 @@ struct FinishTimes {
 
 }  // namespace
 
-Bf16Ops::Weights::Weights(MatrixView<const float> matrix) { pack_weights(matrix, panels_); }
+Bf16Ops::Weights::Weights(MatrixView<const float> matrix) { fill(matrix); }
+
+Bf16Ops::Weights::Weights(std::size_t outputs, std::size_t inputs, const WeightShelf& shelf) {
+  if (shelf.memory == nullptr) {
+    panels_.resize(inputs, outputs);
+    return;
+  }
+  auto room = shelf.memory->room_for(shelf.name, PanelMatrix::bytes_of(inputs, outputs));
+  is_filled_ = room.is_filled;
+  panels_ = PanelMatrix(inputs, outputs, std::move(room.data));
+}
+
+void Bf16Ops::Weights::fill(MatrixView<const float> matrix) {
+  assert(!is_filled_);
+  pack_weights(matrix, panels_);
+}
 
 void Bf16Ops::normalize(MatrixView<const float> x, float epsilon, Operand& out,
                         std::span<float> inverse_std) {

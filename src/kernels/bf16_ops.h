@@ -11,6 +11,7 @@
 #include "kernels/bf16_matrix.h"
 #include "kernels/buffer.h"
 #include "kernels/encoder_ops.h"
+#include "kernels/weight_shelf.h"
 
 namespace dfrost {
 
@@ -25,13 +26,17 @@ struct Bf16Ops {
    public:
     Weights() = default;
     explicit Weights(MatrixView<const float> matrix);
+    Weights(std::size_t outputs, std::size_t inputs, const WeightShelf& shelf);
     std::size_t outputs() const { return panels_.cols(); }
     std::size_t inputs() const { return panels_.depth(); }
     std::size_t bytes() const { return panels_.bytes(); }
+    bool is_filled() const { return is_filled_; }
+    void fill(MatrixView<const float> matrix);
     const PanelMatrix& panels() const { return panels_; }
 
    private:
     PanelMatrix panels_;
+    bool is_filled_ = false;
   };
 
   // What kernels/encoder_ops.h asks for, by the files that have it: bf16_attention.cc,

@@ -10,13 +10,20 @@
 
 #include "dfrost/matrix_view.h"
 #include "kernels/attention.h"
+#include "kernels/weight_shelf.h"
 
 namespace dfrost {
 
-// A frozen matrix [outputs, inputs], packed so that products compute a·matrixᵀ.
+// A frozen matrix [outputs, inputs], packed so that products compute a·matrixᵀ. Made from one, or as room for
+// one, in a place that may be filled already (kernels/weight_shelf.h); where it is not, fill() comes before
+// anything else.
 template <typename W>
 concept PackedMatrix = std::default_initializable<W> && std::movable<W> &&
-    std::constructible_from<W, MatrixView<const float>> && requires(const W& w) {
+    std::constructible_from<W, MatrixView<const float>> &&
+    std::constructible_from<W, std::size_t, std::size_t, const WeightShelf&> &&
+    requires(const W& w, W& room, MatrixView<const float> matrix) {
+  { w.is_filled() } -> std::same_as<bool>;
+  room.fill(matrix);
   { w.outputs() } -> std::same_as<std::size_t>;
   { w.inputs() } -> std::same_as<std::size_t>;
   { w.bytes() } -> std::same_as<std::size_t>;

@@ -9,6 +9,7 @@
 #include "kernels/attention.h"
 #include "kernels/buffer.h"
 #include "kernels/encoder_ops.h"
+#include "kernels/weight_shelf.h"
 
 namespace dfrost {
 
@@ -23,12 +24,15 @@ struct Fp32Ops {
    public:
     Weights();
     explicit Weights(MatrixView<const float> matrix);
+    Weights(std::size_t outputs, std::size_t inputs, const WeightShelf& shelf);
     ~Weights();
     Weights(Weights&&) noexcept;
     Weights& operator=(Weights&&) noexcept;
     std::size_t outputs() const { return outputs_; }
     std::size_t inputs() const { return inputs_; }
     std::size_t bytes() const;
+    bool is_filled() const;
+    void fill(MatrixView<const float> matrix);
 
     // Error (resource_exhausted) where oneDNN finds no memory, here as when one is made.
     // out = a·matrixᵀ + bias, or out += … ; a [rows, inputs], out [rows, outputs], bias empty or [outputs].
@@ -36,6 +40,7 @@ struct Fp32Ops {
                   MatrixView<float> out) const;
 
    private:
+    void lay_out(const WeightShelf& shelf);
     void pack(MatrixView<const float> matrix);
     void multiply_some(MatrixView<const float> a, std::span<const float> bias, bool accumulate,
                        MatrixView<float> out) const;  // at least one row

@@ -1,3 +1,4 @@
+#include <cassert>
 #include <dnnl.hpp>
 #include <mutex>
 #include <unordered_map>
@@ -83,6 +84,7 @@ constexpr std::size_t kTypicalRows = 480;
 }  // namespace
 
 struct Fp32Ops::Weights::Packed {
+  WeightRoom room;  // none where oneDNN has its own for the matrix
   memory matrix;
   mutable std::mutex mutex;
   mutable std::unordered_map<ProductShape, Product, HashShape> products;
@@ -102,22 +104,42 @@ Fp32Ops::Weights::~Weights() = default;
 Fp32Ops::Weights::Weights(Weights&&) noexcept = default;
 Fp32Ops::Weights& Fp32Ops::Weights::operator=(Weights&&) noexcept = default;
 
-Fp32Ops::Weights::Weights(MatrixView<const float> matrix)
-    : packed_(std::make_unique<Packed>()), outputs_(matrix.rows()), inputs_(matrix.cols()) {
-  with_onednn([&] { pack(matrix); });
+Fp32Ops::Weights::Weights(MatrixView<const float> matrix) : Weights(matrix.rows(), matrix.cols(), {}) {
+  fill(matrix);
 }
 
-void Fp32Ops::Weights::pack(MatrixView<const float> matrix) {
+Fp32Ops::Weights::Weights(std::size_t outputs, std::size_t inputs, const WeightShelf& shelf)
+    : packed_(std::make_unique<Packed>()), outputs_(outputs), inputs_(inputs) {
+  with_onednn([&] { lay_out(shelf); });
+}
+
+void Fp32Ops::Weights::lay_out(const WeightShelf& shelf) {
   require_room_for_code();
   const auto n = static_cast<memory::dim>(outputs_), k = static_cast<memory::dim>(inputs_);
   const memory::desc any({k, n}, memory::data_type::f32, memory::format_tag::any);
   const auto wanted =
       describe({kTypicalRows, inputs_, outputs_, false, false}, inputs_, outputs_, any).weights_desc();
+  if (shelf.memory == nullptr) {
+    packed_->matrix = memory(wanted, cpu_engine());
+  } else {
+    packed_->room = shelf.memory->room_for(shelf.name, wanted.get_size());
+    packed_->matrix = memory(wanted, cpu_engine(), packed_->room.data.get());
+  }
+}
+
+bool Fp32Ops::Weights::is_filled() const { return packed_->room.is_filled; }
+
+void Fp32Ops::Weights::fill(MatrixView<const float> matrix) {
+  assert(matrix.rows() == outputs_ && matrix.cols() == inputs_ && !is_filled());
+  with_onednn([&] { pack(matrix); });
+}
+
+void Fp32Ops::Weights::pack(MatrixView<const float> matrix) {
+  const auto n = static_cast<memory::dim>(outputs_), k = static_cast<memory::dim>(inputs_);
   // [outputs, inputs] row-major is [inputs, outputs] with the strides exchanged.
   const memory::desc given({k, n}, memory::data_type::f32,
                            memory::dims{1, static_cast<memory::dim>(matrix.stride())});
   memory source(given, cpu_engine(), const_cast<float*>(matrix.data()));
-  packed_->matrix = memory(wanted, cpu_engine());
   dnnl::stream stream(cpu_engine());
   dnnl::reorder(source, packed_->matrix).execute(stream, source, packed_->matrix);
   stream.wait();

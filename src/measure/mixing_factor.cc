@@ -43,8 +43,42 @@ struct Tridiagonal {
     return 0.5 * (low + high);
   }
 
-  double norm() const { return std::max(std::abs(eigenvalue(0)), std::abs(eigenvalue(diagonal.size() - 1))); }
+  double outermost() const {
+    const double least = eigenvalue(0), most = eigenvalue(diagonal.size() - 1);
+    return std::abs(least) > std::abs(most) ? least : most;
+  }
+  double norm() const { return std::abs(outermost()); }
+
+  // The last entry of the unit eigenvector of an eigenvalue.
+  double last_entry_at(double eigenvalue) const;
 };
+
+// From both ends of T − x to the middle where they fit best (a twisted factorisation: Dhillon and Parlett,
+// 2004). From one end alone rounding would swamp an entry as small as this one may be.
+double Tridiagonal::last_entry_at(double x) const {
+  const std::size_t size = diagonal.size();
+  const auto nonzero = [](double pivot) { return pivot == 0 ? std::numeric_limits<double>::min() : pivot; };
+  std::vector<double> down(size), up(size);
+  for (std::size_t i = 0; i < size; ++i)
+    down[i] = nonzero(diagonal[i] - x - (i == 0 ? 0 : beside[i - 1] * beside[i - 1] / down[i - 1]));
+  for (std::size_t i = size; i-- > 0;)
+    up[i] = nonzero(diagonal[i] - x - (i + 1 == size ? 0 : beside[i] * beside[i] / up[i + 1]));
+  std::size_t middle = 0;
+  const auto misfit = [&](std::size_t i) { return std::abs(down[i] + up[i] - (diagonal[i] - x)); };
+  for (std::size_t i = 1; i < size; ++i)
+    if (misfit(i) < misfit(middle)) middle = i;
+  double norm_squared = 1, entry = 1;
+  for (std::size_t i = middle; i-- > 0;) {
+    entry *= -beside[i] / down[i];
+    norm_squared += entry * entry;
+  }
+  entry = 1;
+  for (std::size_t i = middle + 1; i < size; ++i) {
+    entry *= -beside[i - 1] / up[i];
+    norm_squared += entry * entry;
+  }
+  return entry / std::sqrt(norm_squared);
+}
 
 class Lanczos {
  public:
@@ -78,6 +112,12 @@ class Lanczos {
   }
 
   const Tridiagonal& tridiagonal() const { return tridiagonal_; }
+  // How long what W leaves over of the unit eigenvector is that was found of an eigenvalue of T: some
+  // eigenvalue of W is as near (Paige, 1971: also where the vectors are no longer orthogonal, up to
+  // rounding).
+  double residual_at(double eigenvalue) const {
+    return finished_ ? 0 : beta_ * std::abs(tridiagonal_.last_entry_at(eigenvalue));
+  }
 
  private:
   static double norm(const std::vector<double>& x) {
@@ -113,9 +153,17 @@ Eigen::VectorXd dense_eigenvalues(const MixingMatrix& mixing) {
   return solver.eigenvalues();
 }
 
-// A figure of T once more steps no longer change it.
+// What either solver is right to at best; the tests hold both to it.
+constexpr double kRounding = 1e-12;
+
+MixingEstimate estimate_after(const Lanczos& lanczos) {
+  const double outermost = lanczos.tridiagonal().outermost();
+  return {std::abs(outermost), std::max(kRounding, lanczos.residual_at(outermost))};
+}
+
+// Steps until they no longer change a figure of T.
 template <typename Figure>
-double converged(const MixingMatrix& mixing, const Figure& figure) {
+Lanczos converged(const MixingMatrix& mixing, const Figure& figure) {
   constexpr double kTolerance = 1e-13;
   const std::size_t most_steps = 1024 + 16 * mixing.clients();
   Lanczos lanczos(mixing);
@@ -124,20 +172,29 @@ double converged(const MixingMatrix& mixing, const Figure& figure) {
     while (lanczos.tridiagonal().diagonal.size() < steps && lanczos.step()) continue;
     const double now = figure(lanczos.tridiagonal());
     const bool complete = lanczos.tridiagonal().diagonal.size() < steps;
-    if (complete || std::abs(now - last) <= kTolerance) return now;
+    if (complete || std::abs(now - last) <= kTolerance) break;
     last = now;
   }
-  return last;
+  return lanczos;
 }
 
 }  // namespace
 
-double mixing_factor(const MixingMatrix& mixing) {
-  if (mixing.clients() <= 1) return 0;
+MixingEstimate estimate_mixing(const MixingMatrix& mixing) {
+  if (mixing.clients() <= 1) return {};
   // Both solvers would find it too, up to rounding; a reader should see exactly 1.
-  if (!is_connected(mixing.graph())) return 1;
-  return mixing.clients() <= kDenseClients ? mixing_factor_dense(mixing) : mixing_factor_lanczos(mixing);
+  if (!is_connected(mixing.graph())) return {1, 0};
+  if (mixing.clients() <= kDenseClients) return {mixing_factor_dense(mixing), kRounding};
+  return estimate_after(converged(mixing, [](const Tridiagonal& t) { return t.norm(); }));
 }
+
+MixingEstimate mixing_after_steps(const MixingMatrix& mixing, std::size_t steps) {
+  Lanczos lanczos(mixing);
+  while (lanczos.tridiagonal().diagonal.size() < steps && lanczos.step()) continue;
+  return estimate_after(lanczos);
+}
+
+double mixing_factor(const MixingMatrix& mixing) { return estimate_mixing(mixing).factor; }
 
 double mixing_factor_dense(const MixingMatrix& mixing) {
   return dense_eigenvalues(mixing).cwiseAbs().maxCoeff();
@@ -145,14 +202,15 @@ double mixing_factor_dense(const MixingMatrix& mixing) {
 
 double mixing_factor_lanczos(const MixingMatrix& mixing) {
   if (mixing.clients() <= 1) return 0;
-  return converged(mixing, [](const Tridiagonal& t) { return t.norm(); });
+  return converged(mixing, [](const Tridiagonal& t) { return t.norm(); }).tridiagonal().norm();
 }
 
 // On the vectors that sum to zero, as above; on the constant ones W has the eigenvalue 1.
 double least_eigenvalue(const MixingMatrix& mixing) {
   if (mixing.clients() <= 1) return 0;
   if (mixing.clients() <= kDenseClients) return dense_eigenvalues(mixing).minCoeff();
-  return std::min(0.0, converged(mixing, [](const Tridiagonal& t) { return t.eigenvalue(0); }));
+  const auto lanczos = converged(mixing, [](const Tridiagonal& t) { return t.eigenvalue(0); });
+  return std::min(0.0, lanczos.tridiagonal().eigenvalue(0));
 }
 
 }  // namespace dfrost

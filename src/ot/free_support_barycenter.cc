@@ -58,8 +58,12 @@ struct Descent {
   bool converged = false;
 };
 
-// With the plans held, moving to their averages lowers the objective by exactly ‖move‖²/n.
-bool has_come_to_rest(const Descent& descent, double tolerance) {
+struct Move {
+  double squared = 0;  // its length, of all points together
+  double norm = 0;     // ‖points‖²
+};
+
+Move next_move(const Descent& descent) {
   double moved = 0, norm = 0;
   for (std::size_t i = 0; i < descent.points.rows(); ++i) {
     const auto from = descent.points.row(i), to = descent.at.next_points.row(i);
@@ -68,6 +72,12 @@ bool has_come_to_rest(const Descent& descent, double tolerance) {
       norm += from[k] * from[k];
     }
   }
+  return {moved, norm};
+}
+
+// With the plans held, moving to their averages lowers the objective by exactly ‖move‖²/n.
+bool has_come_to_rest(const Descent& descent, double tolerance) {
+  const auto [moved, norm] = next_move(descent);
   const double rounding = 1e-30 * norm;  // averaging again moves points by the last bit
   return moved <= static_cast<double>(descent.points.rows()) * tolerance * descent.at.objective + rounding;
 }
@@ -143,12 +153,14 @@ FreeSupportBarycenter free_support_barycenter(std::span<const Measure> measures,
 
   FreeSupportBarycenter result;
   screened.objectives[screened.best_start] = best.at.objective;
+  const double gain = next_move(best).squared / static_cast<double>(points);
   result.points = std::move(best.points);
   result.summary = {.objective = best.at.objective,
                     .start_objectives = std::move(screened.objectives),
                     .best_start = screened.best_start,
                     .passes = best.passes,
                     .converged = best.converged,
+                    .gain = gain,
                     .squared_distances = std::move(best.at.squared_distances)};
   return result;
 }

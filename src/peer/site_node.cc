@@ -25,6 +25,7 @@ constexpr std::string_view kPreparedPhases = "preparation.phases";
 // Only who sees all nodes could say.
 void forget_what_only_observers_know(RoundRecord& record) {
   record.consensus_error = record.consensus_error_total = kUnknown;
+  record.consensus_error_gain = record.consensus_error_floor = kUnknown;
 }
 
 }  // namespace

@@ -39,6 +39,9 @@ struct RoundRecord {
   std::optional<EvaluationRecord> evaluation;  // in rounds that evaluate
   double consensus_error = 0;                  // (1/M) Σ W₂²(μ_u, μ_avg)
   double consensus_error_total = 0;            // Σ, as the paper plots
+  // What another step of the barycenter would take off it, and what none could go below; NaN around a server.
+  double consensus_error_gain = std::numeric_limits<double>::quiet_NaN();
+  double consensus_error_floor = std::numeric_limits<double>::quiet_NaN();
   // Means over merges, NaN where there was none: W₂² between the neighbourhood and its summary, and the share
   // of mass that left its own index.
   double merge_error = std::numeric_limits<double>::quiet_NaN();
@@ -48,6 +51,7 @@ struct RoundRecord {
   std::size_t dropped_prompts = 0;  // over all clients: beyond merge.pool_limit
   double mixing_factor = 0;         // ρ
   double active_mixing_factor = 0;  // ρ among the clients that took part; absent ones alone make it 1
+  double mixing_factor_error = 0;   // of the latter: an eigenvalue lies so near
   std::size_t edges = 0;
   std::size_t failed_edges = 0;
   std::size_t absent_clients = 0;
@@ -97,6 +101,15 @@ inline constexpr Figure kRoundFigures[] = {
            figure_of<&RoundRecord::consensus_error_total>,
            "The same as a sum over clients, as the paper plots it.")
         .in_events("consensus/error_total"),
+    figure("consensus_error_gain", "Consensus error, next step", "W₂²", Form::significant, Better::lower,
+           figure_of<&RoundRecord::consensus_error_gain>,
+           "What one more step towards the barycenter would at least take off the consensus error: distances "
+           "are exact, but of a large network the barycenter is cut off after some steps."),
+    figure(
+        "consensus_error_floor", "Consensus error, at least", "W₂²", Form::significant, Better::neither,
+        figure_of<&RoundRecord::consensus_error_floor>,
+        "What the consensus error would be at least around any barycenter: half of W₂² between clients, in "
+        "pairs."),
     figure("merge_error", "Merge error", "W₂²", Form::significant, Better::neither,
            figure_of<&RoundRecord::merge_error>,
            "W₂² between what came in and what the merge made of it, mean over merges.")
@@ -137,6 +150,10 @@ inline constexpr Figure kRoundFigures[] = {
            "some never do.")
         .in_events("network/active_mixing_factor")
         .drawn(Chart::zero_to_one),
+    figure("mixing_factor_error", "Mixing factor, error", "", Form::significant, Better::lower,
+           figure_of<&RoundRecord::mixing_factor_error>,
+           "An eigenvalue of the network lies so near to active_mixing_factor, which is estimated above 200 "
+           "clients and never too large."),
     figure("edges", "Links", "links", Form::whole, Better::neither, figure_of<&RoundRecord::edges>,
            "Links that worked."),
     figure("failed_edges", "Failed links", "links", Form::whole, Better::neither,

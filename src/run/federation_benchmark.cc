@@ -1,11 +1,15 @@
 #include "run/federation_benchmark.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 
+#include "base/file.h"
 #include "base/process.h"
+#include "base/stopwatch.h"
 #include "config/methods.h"
 #include "dfrost/error.h"
+#include "run/run_files.h"
 #include "run/simulation.h"
 
 namespace dfrost {
@@ -28,6 +32,18 @@ Corpus random_pictures(std::size_t count) {
   return corpus;
 }
 
+// The paper's, where there is a regular graph of it.
+std::size_t degree_for(std::size_t clients) {
+  const std::size_t degree = std::min<std::size_t>(5, clients - 1);
+  return degree % 2 == 1 && clients % 2 == 1 ? degree - 1 : degree;
+}
+
+class NobodyWatches final : public RunNotes {
+ public:
+  void on_note(const std::string&) override {}
+  void on_warning(const std::string&, const std::string&) override {}
+};
+
 RunConfig config_of(const FederationBenchmarkOptions& options) {
   RunConfig config;
   apply_method(config, options.method);
@@ -35,9 +51,30 @@ RunConfig config_of(const FederationBenchmarkOptions& options) {
   config.run.threads = options.threads;
   config.train.epochs = options.epochs;
   config.partition = {.kind = PartitionKind::iid, .clients_per_domain = options.clients, .min_per_client = 1};
-  config.network.topology.degree = std::min<std::size_t>(4, options.clients - 1);
+  config.network.topology.degree = degree_for(options.clients);
   config.evaluate.every = 0;
   return config;
+}
+
+// As run_experiment() does: each round is on disk before the next. The first fills caches and workspaces.
+void time_rounds(const RunConfig& config, std::size_t rounds, Simulation& federation,
+                 FederationBenchmark& result) {
+  const WorkFolder folder(std::filesystem::temp_directory_path(), "dfrost-bench-");
+  NobodyWatches nobody;
+  RunFiles files(config, {.folder = folder.path(), .clients = federation.clients().size()}, {}, nobody);
+  Saver saver(folder.path() / "checkpoints", "a benchmark", 1, config.run.rounds);
+  for (std::size_t round = 0; round <= rounds; ++round) {
+    const double processor_before = processor_seconds();
+    result.last = federation.run_round();
+    const Stopwatch writing;
+    files.add(result.last);
+    saver.after_round(files.totals(), federation.state());
+    files.summarize();
+    if (round == 0) continue;
+    result.write_seconds += writing.seconds();
+    result.seconds += result.last.seconds;
+    result.processor_seconds_per_client += processor_seconds() - processor_before;
+  }
 }
 
 }  // namespace
@@ -56,15 +93,21 @@ FederationBenchmark benchmark_federation(const Backbone& backbone,
   auto corpus = random_pictures(options.clients * options.pictures);
   FederationBenchmark result;
   result.data_bytes = corpus.train.bytes.size();
-  Simulation federation(config_of(options), backbone, how, std::move(corpus));
+  const std::size_t before_clients = resident_bytes();
+  const RunConfig config = config_of(options);
+  Simulation federation(config, backbone, how, std::move(corpus));
   result.threads = federation.threads();
-  federation.run_round();  // fills caches and workspaces
-  for (std::size_t round = 0; round < options.rounds; ++round)
-    result.seconds += federation.run_round().seconds;
-  const double total = result.seconds.total();
-  result.seconds_per_client = total / static_cast<double>(options.rounds * options.clients);
+  result.degree = config.network.topology.degree;
+  time_rounds(config, options.rounds, federation, result);
+  const auto client_rounds = static_cast<double>(options.rounds * options.clients);
+  const double total = result.seconds.total() + result.write_seconds;
+  result.seconds_per_client = total / client_rounds;
+  result.processor_seconds_per_client /= client_rounds;
   result.overhead = 1 - result.seconds.train / total;
+  result.state_bytes = federation.clients().front().state.values.size() * sizeof(float);
   result.peak_memory_bytes = peak_resident_bytes();
+  result.client_bytes =
+      (result.peak_memory_bytes - std::min(before_clients, result.peak_memory_bytes)) / options.clients;
   return result;
 }
 

@@ -1,5 +1,6 @@
 // What a round costs beside its training: a federation over random pictures and a backbone with random
-// weights, clients of equal data, timed stage by stage. For `dfrost bench federation`.
+// weights, clients of equal data in a regular graph, timed stage by stage, with the records and the
+// checkpoint that a run would write. For `dfrost bench federation`.
 #pragma once
 
 #include <cstddef>
@@ -23,10 +24,16 @@ struct FederationBenchmarkOptions {
 
 struct FederationBenchmark {
   std::size_t threads = 0;
-  StageSeconds seconds;               // all timed rounds together
-  double seconds_per_client = 0;      // and round: wall clock, all clients side by side
-  double overhead = 0;                // the share of everything but training; nothing is scored
+  std::size_t degree = 0;
+  StageSeconds seconds;                     // all timed rounds together
+  double write_seconds = 0;                 // records and checkpoint of each
+  double seconds_per_client = 0;            // and round: wall clock, all clients side by side
+  double processor_seconds_per_client = 0;  // and round, of all threads: other programs hardly change it
+  double overhead = 0;                      // the share of everything but training; nothing is scored
+  RoundRecord last;                   // with the mixing factor, the consensus error, and how good either is
   std::size_t data_bytes = 0;         // pictures
+  std::size_t state_bytes = 0;        // a client's own: what it trains, as a checkpoint has it
+  std::size_t client_bytes = 0;       // of memory that came with each client, at most, its state included
   std::size_t peak_memory_bytes = 0;  // of the whole process
 };
 

@@ -51,12 +51,14 @@ void tally_network(const RoundNetwork& network, RoundRecord& record) {
 
 void tally_mixing(const RoundPlan& plan, RoundRecord& record) {
   const Stopwatch measuring;
-  record.mixing_factor = mixing_factor(plan.mixing);
-  record.active_mixing_factor = record.mixing_factor;
+  auto estimate = estimate_mixing(plan.mixing);
+  record.mixing_factor = estimate.factor;
   if (plan.network.absent_clients() > 0) {
     const MixingMatrix active(plan.network.graph_of_active());
-    record.active_mixing_factor = mixing_factor(plan.lazy_mixing ? active.lazy() : active);
+    estimate = estimate_mixing(plan.lazy_mixing ? active.lazy() : active);
   }
+  record.active_mixing_factor = estimate.factor;
+  record.mixing_factor_error = estimate.error;
   record.seconds.measure += measuring.seconds();
 }
 

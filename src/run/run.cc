@@ -94,8 +94,8 @@ void tell_shares(const Simulation& federation, RunLog& log) {
 RunResult run_logged(const RunConfig& config, const RunOptions& options, RunPlace& place, RunLog& log) {
   const auto source = open_backbone(config.backbone, log);
   auto corpus = open_pictures(config, log);
-  const auto backbone = make_backbone(*source, {.precision = config.backbone.precision});
   const auto weights = weights_fingerprint(*source);
+  const auto backbone = place.make_model(*source, {.precision = config.backbone.precision}, weights);
   Simulation federation(config, make_method(config), *backbone, source->preprocessing(), std::move(corpus),
                         [&](const Groundwork& ground) { return place.gather(ground, weights); });
   const auto fingerprint =
@@ -141,6 +141,11 @@ RunResult run_logged(const RunConfig& config, const RunOptions& options, RunPlac
 }
 
 }  // namespace
+
+std::unique_ptr<Backbone> RunPlace::make_model(const WeightSource& source, const BackboneOptions& options,
+                                               const std::string&) {
+  return make_backbone(source, options);
+}
 
 RunResult run_experiment(const RunConfig& config, const RunOptions& options, RunObserver& watcher) {
   ThisProcess alone;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "backbone/weights.h"
 #include "config/config.h"
 #include "dfrost/run.h"
 #include "records/record.h"
@@ -34,8 +35,10 @@ struct RunResult {
 class RunPlace {
  public:
   virtual ~RunPlace() = default;
-  // Called once, after data and backbone are opened and before anything is written. `weights`: the
-  // backbone's weights_fingerprint().
+  // Called once, after the backbone was opened. `weights`: its weights_fingerprint().
+  virtual std::unique_ptr<Backbone> make_model(const WeightSource& source, const BackboneOptions& options,
+                                               const std::string& weights);
+  // Called once, after data and model are there and before anything is written; `weights` again.
   virtual std::unique_ptr<Workforce> gather(const Groundwork& ground, const std::string& weights) = 0;
   // While rounds are run: what saves, at any moment and from any thread, all that are done, and returns the
   // last one that is saved, 0 where there is none. Empty: it is over.

@@ -158,6 +158,8 @@ void Simulation::measure(RoundRecord& record) {
       prompts, {.prompts = model.prompts().rows(), .seed = config_.run.seed, .threads = threads()});
   record.consensus_error = consensus.error;
   record.consensus_error_total = consensus.total;
+  record.consensus_error_gain = consensus.gain;
+  record.consensus_error_floor = consensus.floor;
   std::ranges::copy(consensus.barycenter, model.prompts().data());
   average_all_but_prompts(clients(), model);
   measure_class_mass(record);

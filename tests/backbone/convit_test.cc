@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "backbone/checkpoint.h"
+#include "backbone/shared_weights.h"
 #include "base/safetensors.h"
 #include "base/thread_pool.h"
 #include "support/support.h"
@@ -56,6 +57,12 @@ void check_case(const std::filesystem::path& model, const Safetensors& file) {
 
   Tensor again(images, width);  // one thread, nothing kept
   backbone->forward(batch, again.view(), nullptr, nullptr);
+  EXPECT_EQ(again.values, features.values);
+
+  SharedWeights shared;
+  make_backbone(*checkpoint, {}, &shared);
+  OfferedWeights offered(shared.offer("a model"));
+  make_backbone(*checkpoint, {}, &offered)->forward(batch, again.view(), nullptr, nullptr);
   EXPECT_EQ(again.values, features.values);
 }
 

@@ -21,6 +21,7 @@ sys.path += [str(Path(__file__).resolve().parents[1] / folder) for folder in ("r
 import small_experiment  # noqa: E402
 from run_folder import differences, left_by  # noqa: E402
 
+FROST_MINI_BLOCK_WEIGHTS = 2_654_208  # numbers in the matrices of its blocks
 PATIENCE = 120  # seconds for anything; a busy machine is no failure
 
 mpirun, dfrost, what = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), sys.argv[3]
@@ -100,6 +101,38 @@ def one_process_says_who_did_what():
     shutil.rmtree("runs")
 
 
+def shared_pieces(process):
+    """Of a rank's memory that others of its host may hold too: bytes in RAM, and this rank's part of them, by inode."""
+    pieces = {}
+    inode = None
+    for line in Path(f"/proc/{process}/smaps").read_text().splitlines():
+        words = line.split()
+        if re.fullmatch(r"[0-9a-f]+-[0-9a-f]+", words[0]):
+            inode = words[4] if "/memfd:dfrost-shared" in line else None
+        elif inode and words[0] in ("Rss:", "Pss:"):
+            of_inode = pieces.setdefault(inode, {"Rss:": 0, "Pss:": 0})
+            of_inode[words[0]] += 1024 * int(words[1])
+    return pieces
+
+
+def ranks_of_a_host_hold_the_model_once():
+    process = start(job(4, *write_config(rounds=100_000)))
+    wait_for_rounds(process, 2)
+    pieces = [shared_pieces(rank) for rank in ranks_of(process).values()]
+    said = Path("runs/job/run.log").read_text()
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=PATIENCE)
+    shutil.rmtree("runs")
+    if "a model of its own" in said:
+        print("SKIPPED: ranks may not look into each other's /proc here, so that nothing is shared:", said)
+        return
+    packed = 4 * 2 * FROST_MINI_BLOCK_WEIGHTS  # fp32, forward and backward
+    assert len(pieces) == 4 and len({inode for rank in pieces for inode in rank}) == 1, pieces
+    parts = [next(iter(rank.values())) for rank in pieces]
+    assert min(part["Rss:"] for part in parts) >= 0.9 * packed, (parts, packed)
+    assert sum(part["Pss:"] for part in parts) <= 1.1 * max(part["Rss:"] for part in parts), parts
+
+
 def a_lost_rank_is_named_and_costs_no_round_that_is_saved(lost):
     command = write_config(rounds=100_000)
     process = start(job(3, *command))
@@ -175,6 +208,7 @@ with tempfile.TemporaryDirectory() as folder:
     else:
         ranks_that_differ_are_refused()
         one_process_says_who_did_what()
+        ranks_of_a_host_hold_the_model_once()
         a_lost_rank_is_named_and_costs_no_round_that_is_saved(2)
         a_lost_rank_is_named_and_costs_no_round_that_is_saved(0)
         a_stop_saves_every_round_that_is_done()

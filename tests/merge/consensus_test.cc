@@ -80,6 +80,40 @@ TEST(ConsensusError, IsTheSameAtEveryNumberOfThreads) {
   }
 }
 
+// Around any set at all: around one of the clients, around their average, around noise.
+TEST(ConsensusError, IsNowhereBelowItsFloor) {
+  for (Seed seed = 0; seed < 10; ++seed) {
+    const auto network = random_network(8 + seed % 2, 0.1 * static_cast<double>(1 + seed), seed);
+    const auto views = network.views();
+    const auto found = consensus_error(views);
+    EXPECT_GT(found.floor, 0.2 * found.error);
+    EXPECT_LE(found.floor, found.error);
+    Points average(5, 12);
+    merge({.senders = views}, {.kind = MergeKind::average}, average.view());
+    RandomStream random(seed, "candidates");
+    std::vector<Points> candidates = network.clients;
+    candidates.push_back(average);
+    for (int i = 0; i < 20; ++i) candidates.push_back(test::random_points(5, 12, random));
+    for (const auto& candidate : candidates) {
+      double error = 0;
+      for (const auto& view : views)
+        error +=
+            wasserstein2_squared({view}, {candidate.view()}).w2_squared / static_cast<double>(views.size());
+      EXPECT_GE(error, found.floor);
+    }
+  }
+}
+
+TEST(ConsensusError, FallsByItsGainOrMoreWithAnotherStep) {
+  const auto network = random_network(60, 2.0, 8);
+  for (const std::size_t passes : {1, 2, 3}) {
+    const auto some = consensus_error(network.views(), {.starts = 1, .max_passes = passes});
+    const auto more = consensus_error(network.views(), {.starts = 1, .max_passes = passes + 1});
+    EXPECT_GT(some.gain, 0);
+    EXPECT_GE(some.error - more.error, some.gain * (1 - 1e-9));
+  }
+}
+
 TEST(ConsensusError, TakesClientsOfDifferentSizes) {
   auto network = random_network(6, 0.1, 4);
   network.clients[2] = Points(3, 12, std::vector<float>(36, 0.5f));

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -112,6 +113,54 @@ TEST(MixingFactor, IsTheSameByBothSolvers) {
       }
     }
   }
+}
+
+// Of W on the vectors that sum to zero, and of the constant ones, 0.
+std::vector<double> all_eigenvalues(const MixingMatrix& mixing) {
+  const auto clients = static_cast<Eigen::Index>(mixing.clients());
+  Eigen::MatrixXd dense = Eigen::MatrixXd::Constant(clients, clients, -1.0 / static_cast<double>(clients));
+  std::vector<double> unit(mixing.clients()), column(mixing.clients());
+  for (std::size_t c = 0; c < unit.size(); ++c) {
+    unit[c] = 1;
+    mixing.apply(unit, column);
+    unit[c] = 0;
+    for (std::size_t r = 0; r < column.size(); ++r)
+      dense(static_cast<Eigen::Index>(r), static_cast<Eigen::Index>(c)) += column[r];
+  }
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(dense, Eigen::EigenvaluesOnly);
+  return {solver.eigenvalues().begin(), solver.eigenvalues().end()};
+}
+
+TEST(MixingFactor, IsNeverTooLargeAndHasAnEigenvalueWithinItsErrorAfterAnyNumberOfSteps) {
+  for (Seed seed = 0; seed < 5; ++seed) {
+    for (const auto kind : {TopologyKind::regular, TopologyKind::torus}) {
+      const Topology topology({.kind = kind, .degree = 4}, 150, seed);
+      const MixingMatrix mixing(draw_round(topology, {.link_failure = 0.1}, 0).graph);
+      const auto eigenvalues = all_eigenvalues(mixing);
+      for (const std::size_t steps : {4u, 8u, 16u, 32u, 64u}) {
+        const auto [factor, error] = mixing_after_steps(mixing, steps);
+        double largest = 0, nearest = 2;
+        for (const double eigenvalue : eigenvalues) {
+          largest = std::max(largest, std::abs(eigenvalue));
+          nearest = std::min(nearest, std::abs(std::abs(eigenvalue) - factor));
+        }
+        EXPECT_LE(factor, largest + 1e-12) << seed << ", " << steps << " steps";
+        EXPECT_LE(nearest, error) << seed << ", " << steps << " steps";
+        // A bound that says nothing would pass, too.
+        EXPECT_LT(error, steps < 64 ? 1 : 1e-3) << seed << ", " << steps << " steps";
+      }
+    }
+  }
+}
+
+TEST(MixingFactor, SaysHowGoodItIsInALargeNetwork) {
+  const Topology topology({.degree = 5}, 3000, 7);
+  const auto [factor, error] = estimate_mixing(MixingMatrix(draw_round(topology, {}, 0).graph));
+  EXPECT_GE(error, 1e-12);
+  EXPECT_LT(error, 1e-5);
+  const auto apart = estimate_mixing(MixingMatrix(Graph(1000, {})));
+  EXPECT_EQ(apart.factor, 1);
+  EXPECT_EQ(apart.error, 0);
 }
 
 TEST(MixingFactor, BoundsHowDisagreementShrinks) {

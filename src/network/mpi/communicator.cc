@@ -82,6 +82,12 @@ std::optional<Communicator> Communicator::first(std::size_t size) const {
   return Communicator(std::make_unique<Impl>(part));
 }
 
+Communicator Communicator::on_this_host() const {
+  MPI_Comm part = MPI_COMM_NULL;
+  check(MPI_Comm_split_type(impl_->comm, MPI_COMM_TYPE_SHARED, impl_->rank, MPI_INFO_NULL, &part));
+  return Communicator(std::make_unique<Impl>(part));
+}
+
 std::size_t Communicator::rank() const { return static_cast<std::size_t>(impl_->rank); }
 std::size_t Communicator::size() const { return static_cast<std::size_t>(impl_->size); }
 

@@ -25,6 +25,8 @@ class Communicator {
   static Communicator start();
   // The first `size` ranks of these, as if nobody else was there; nothing at others. All call it at once.
   std::optional<Communicator> first(std::size_t size) const;
+  // Those of these that can share memory with this one, in the same order. All call it at once.
+  Communicator on_this_host() const;
 
   Communicator(Communicator&&) noexcept;
   Communicator& operator=(Communicator&&) noexcept;
