@@ -12,6 +12,7 @@
 #include "cli/command.h"
 #include "cli/study_display.h"
 #include "cli/study_output.h"
+#include "cli/study_start.h"
 #include "cli/terminal.h"
 #include "dfrost/error.h"
 #include "study/shipped_studies.h"
@@ -29,6 +30,7 @@ struct PaperArguments {
   StudyChoice choice;
   std::string runs = "runs/paper";
   std::string out;  // empty: studies/paper-SCALE
+  StudyStart start;
   bool quiet = false;
   bool json = false;
 };
@@ -139,6 +141,22 @@ StudyPlan together(const std::vector<Item>& items, std::vector<std::string>& lab
   return all;
 }
 
+// Item by item, those first that are worth most; within one seed by seed. What one item takes from earlier
+// results another may have to run, for other figures.
+std::vector<std::size_t> to_do_of(const std::vector<Item>& items, const StudyPlan& all, const fs::path& runs,
+                                  const KeptResults& kept) {
+  std::map<std::string, std::size_t> places;
+  for (std::size_t i = 0; i < all.runs.size(); ++i) places[all.runs[i].folder] = i;
+  std::vector<std::size_t> to_do;
+  for (const auto& item : items) {
+    for (const std::size_t own : runs_to_do(item.study, item.plan, runs, kept)) {
+      const std::size_t run = places.at(item.plan.runs[own].folder);
+      if (std::ranges::find(to_do, run) == to_do.end()) to_do.push_back(run);
+    }
+  }
+  return to_do;
+}
+
 // What cannot be run here for want of data or a checkpoint is left out, and said.
 void leave_out_what_is_not_here(std::vector<Item>& items, bool named) {
   std::erase_if(items, [&](const Item& item) {
@@ -179,17 +197,23 @@ void run_paper(const PaperArguments& arguments) {
                 "'dfrost paper list' says what is missing");
   std::vector<std::string> labels;
   const auto all = together(items, labels);
-  StudyDisplay display(arguments.quiet || arguments.json, labels, all, arguments.runs);
-  const auto failures = run_study(all, arguments.runs, display);
   const auto folder = folder_of_pages(arguments, items.front().plan.scale);
+  std::vector<fs::path> earlier;
+  for (const auto& item : items) earlier.push_back(folder / (item.id + ".json"));
+  const auto kept = take_up(arguments.start, earlier, all);
+  const auto to_do = to_do_of(items, all, arguments.runs, kept);
+  tell_of_lacking_figures(kept, all, to_do);
+  StudyDisplay display(arguments.quiet || arguments.json, labels, all, to_do);
+  const auto outcome = run_study(all, to_do, arguments.runs, display, arguments.start.time());
   fs::create_directories(folder);
   for (const auto& item : items) {
-    const auto results =
-        collect_results(item.study, item.plan, arguments.runs, failures, paper_line(arguments, item));
+    const auto results = collect_results(item.study, item.plan, arguments.runs, kept, outcome.failures,
+                                         paper_line(arguments, item));
     write_file_atomically(folder / (item.id + ".json"), dump_json(to_json(results), 1) + "\n");
   }
   write_paper_page(folder, arguments.json);
-  require_no_failures(failures, all.runs.size());
+  tell_of_time(outcome);
+  require_no_failures(outcome.failures, all.runs.size());
 }
 
 void add_choice(CLI::App& command, PaperArguments& arguments) {
@@ -223,6 +247,7 @@ void add_paper_commands(CLI::App& app) {
   run->add_option("item", wanted->items, "As 'dfrost paper list' names them; all by default");
   run->add_option("--scale", wanted->choice.scale, "minutes, hours or full")->capture_default_str();
   run->add_option("--out", wanted->out, "The folder of results and page; studies/paper-SCALE by default");
+  add_start_options(*run, wanted->start);
   run->add_flag("--quiet", wanted->quiet, "Show nothing while it runs");
   add_choice(*run, *wanted);
   run->callback([wanted] { run_paper(*wanted); });

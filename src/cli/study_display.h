@@ -3,7 +3,6 @@
 #pragma once
 
 #include <chrono>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -13,9 +12,9 @@ namespace dfrost::cli {
 
 class StudyDisplay final : public StudyObserver {
  public:
-  // `labels`: of the runs. The plan must outlive it.
+  // `labels`: of the runs; `to_do`: those that are not done, in order. The plan must outlive it.
   StudyDisplay(bool quiet, std::vector<std::string> labels, const StudyPlan& plan,
-               const std::filesystem::path& runs);
+               std::vector<std::size_t> to_do);
 
   void on_run(std::size_t run) override;
   void on_run_end(std::size_t run, const std::string& failure) override;
