@@ -10,8 +10,8 @@
 #include "base/json.h"
 #include "base/suggest.h"
 #include "cli/command.h"
-#include "cli/study_display.h"
 #include "cli/study_output.h"
+#include "cli/study_ranks.h"
 #include "cli/study_start.h"
 #include "cli/terminal.h"
 #include "dfrost/error.h"
@@ -58,13 +58,20 @@ struct Item {
   StudyPlan plan;
 };
 
-std::vector<Item> chosen_items(const PaperArguments& arguments) {
+// Those that are named, or all.
+std::vector<std::string> chosen_ids(const PaperArguments& arguments) {
   const auto known = paper_items();
-  std::vector<Item> items;
-  for (const auto& id : arguments.items.empty() ? known : arguments.items) {
+  for (const auto& id : arguments.items) {
     if (std::ranges::find(known, id) == known.end())
       throw Error(ErrorCode::invalid_argument, fmt::format("the paper has no item '{}'", id),
                   did_you_mean(id, known, fmt::format("there are {}", fmt::join(known, ", "))));
+  }
+  return arguments.items.empty() ? known : arguments.items;
+}
+
+std::vector<Item> chosen_items(const PaperArguments& arguments) {
+  std::vector<Item> items;
+  for (const auto& id : chosen_ids(arguments)) {
     Study study = load_study("paper/" + id);
     study.name = id;
     StudyPlan plan = plan_study(study, arguments.choice);
@@ -107,7 +114,7 @@ std::string time_of(const StudyPlan& plan, const fs::path& runs, StudyRates& rat
 void list_paper(const PaperArguments& arguments) {
   StudyRates rates;
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
-  for (const auto& id : paper_items()) {
+  for (const auto& id : chosen_ids(arguments)) {
     const Study study = load_study("paper/" + id);
     nlohmann::ordered_json json = {{"id", id}, {"title", study.title}};
     if (!arguments.json) fmt::print("{:<18} {}\n", id, study.title);
@@ -162,7 +169,8 @@ void leave_out_what_is_not_here(std::vector<Item>& items, bool named) {
   std::erase_if(items, [&](const Item& item) {
     const auto missing = missing_for(item.plan);
     if (missing.empty() || named) return false;
-    tell(fmt::format("note: {} is left out; not here: {}\n", item.id, fmt::join(missing, ", ")));
+    if (speaks_for_ranks())
+      tell(fmt::format("note: {} is left out; not here: {}\n", item.id, fmt::join(missing, ", ")));
     return true;
   });
 }
@@ -202,18 +210,16 @@ void run_paper(const PaperArguments& arguments) {
   for (const auto& item : items) earlier.push_back(folder / (item.id + ".json"));
   const auto kept = take_up(arguments.start, earlier, all);
   const auto to_do = to_do_of(items, all, arguments.runs, kept);
-  tell_of_lacking_figures(kept, all, to_do);
-  StudyDisplay display(arguments.quiet || arguments.json, labels, all, to_do);
-  const auto outcome = run_study(all, to_do, arguments.runs, display, arguments.start.time());
-  fs::create_directories(folder);
-  for (const auto& item : items) {
-    const auto results = collect_results(item.study, item.plan, arguments.runs, kept, outcome.failures,
-                                         paper_line(arguments, item));
-    write_file_atomically(folder / (item.id + ".json"), dump_json(to_json(results), 1) + "\n");
-  }
-  write_paper_page(folder, arguments.json);
-  tell_of_time(outcome);
-  require_no_failures(outcome.failures, all.runs.size());
+  run_planned(all, labels, kept, to_do, arguments.runs, arguments.start, arguments.quiet || arguments.json,
+              [&](const StudyOutcome& outcome) {
+                fs::create_directories(folder);
+                for (const auto& item : items) {
+                  const auto results = collect_results(item.study, item.plan, arguments.runs, kept,
+                                                       outcome.failures, paper_line(arguments, item));
+                  write_file_atomically(folder / (item.id + ".json"), dump_json(to_json(results), 1) + "\n");
+                }
+                write_paper_page(folder, arguments.json);
+              });
 }
 
 void add_choice(CLI::App& command, PaperArguments& arguments) {
@@ -234,8 +240,9 @@ void add_paper_commands(CLI::App& app) {
   paper->require_subcommand(1);
   auto* list = add_command(*paper, "list",
                            "What there is, what is missing here, and how long it takes on this machine.",
-                           {"dfrost paper list"});
+                           {"dfrost paper list", "dfrost paper list five factorial"});
   auto listed = std::make_shared<PaperArguments>();
+  list->add_option("item", listed->items, "Some alone; all by default");
   add_choice(*list, *listed);
   list->callback([listed] { list_paper(*listed); });
 

@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "cli/command.h"
-#include "cli/study_display.h"
 #include "cli/study_output.h"
 #include "cli/study_start.h"
 #include "cli/terminal.h"
@@ -126,18 +125,16 @@ void study(const StudyArguments& arguments) {
     return arguments.json ? print_list_json(study, plan, listed)
                           : print_list(study, plan, listed, arguments.list);
   }
-  const auto to_do = runs_to_do(study, plan, runs, kept);
-  tell_of_lacking_figures(kept, plan, to_do);
-  StudyDisplay display(arguments.quiet || arguments.json, run_labels(study, plan), plan, to_do);
-  const auto outcome = run_study(plan, to_do, runs, display, arguments.start.time());
-  const auto results = collect_results(study, plan, runs, kept, outcome.failures, study_line(arguments));
-  write_study(std::span(&results, 1), study.title, out);
-  if (arguments.json)
-    print_json(to_json(results));
-  else
-    print_results(results, out);
-  tell_of_time(outcome);
-  require_no_failures(outcome.failures, plan.runs.size());
+  run_planned(plan, run_labels(study, plan), kept, runs_to_do(study, plan, runs, kept), runs, arguments.start,
+              arguments.quiet || arguments.json, [&](const StudyOutcome& outcome) {
+                const auto results =
+                    collect_results(study, plan, runs, kept, outcome.failures, study_line(arguments));
+                write_study(std::span(&results, 1), study.title, out);
+                if (arguments.json)
+                  print_json(to_json(results));
+                else
+                  print_results(results, out);
+              });
 }
 
 struct PageArguments {

@@ -13,12 +13,13 @@
 namespace dfrost::cli {
 
 StudyDisplay::StudyDisplay(bool quiet, std::vector<std::string> labels, const StudyPlan& plan,
-                           std::vector<std::size_t> to_do)
+                           std::vector<std::size_t> to_do, std::size_t side_by_side)
     : quiet_(quiet),
       terminal_(::isatty(STDERR_FILENO) != 0),
       plan_(plan),
       labels_(std::move(labels)),
-      to_do_(std::move(to_do)) {
+      to_do_(std::move(to_do)),
+      side_by_side_(static_cast<double>(side_by_side)) {
   listen_to_signals();
   const std::size_t done = plan.runs.size() - to_do_.size();
   if (!quiet_ && done > 0) tell(fmt::format("{} of {} runs are done already\n", done, plan.runs.size()));
@@ -66,7 +67,7 @@ std::string StudyDisplay::time_left(double share_of_run) const {
   }
   if (done <= 0) return {};
   const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
-  return fmt::format(", about {} left", duration(seconds / done * left));
+  return fmt::format(", about {} left", duration(seconds / done * left / side_by_side_));
 }
 
 void StudyDisplay::on_progress(const RoundProgress& progress) {

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "cli/study_display.h"
+#include "cli/study_output.h"
+#include "cli/study_ranks.h"
 #include "dfrost/error.h"
 
 namespace dfrost::cli {
@@ -27,7 +30,26 @@ std::vector<fs::path> results_of(const fs::path& place) {
 
 void take_from(KeptResults& kept, const fs::path& file, const StudyPlan& plan) {
   const auto why = kept.take(file, plan);
-  if (!why.empty()) tell(fmt::format("note: {} is passed over: {}\n", file.string(), why));
+  if (!why.empty() && speaks_for_ranks())
+    tell(fmt::format("note: {} is passed over: {}\n", file.string(), why));
+}
+
+// That results are there but lack figures, and so do not spare these runs.
+void tell_of_lacking_figures(const KeptResults& kept, const StudyPlan& plan,
+                             const std::vector<std::size_t>& to_do) {
+  const auto lacking =
+      std::ranges::count_if(to_do, [&](std::size_t run) { return kept.knows(plan.runs[run].folder); });
+  if (lacking > 0)
+    tell(
+        fmt::format("note: {} run{} known by earlier results without figures that are asked for now, and "
+                    "made again\n",
+                    lacking, lacking == 1 ? " is" : "s are"));
+}
+
+void tell_of_time(const StudyOutcome& outcome) {
+  if (outcome.not_begun == 0) return;
+  tell(fmt::format("note: the time is over, and {} run{} still to be made; the same command goes on\n",
+                   outcome.not_begun, outcome.not_begun == 1 ? " is" : "s are"));
 }
 
 }  // namespace
@@ -63,27 +85,27 @@ KeptResults take_up(const StudyStart& start, const std::vector<fs::path>& earlie
       take_from(kept, file, plan);
     } catch (const Error& error) {
       // It is about to be written anew.
-      tell(fmt::format("note: {} is passed over: {}\n", file.string(), error.what()));
+      if (speaks_for_ranks()) tell(fmt::format("note: {} is passed over: {}\n", file.string(), error.what()));
     }
   }
   return kept;
 }
 
-void tell_of_lacking_figures(const KeptResults& kept, const StudyPlan& plan,
-                             const std::vector<std::size_t>& to_do) {
-  const auto lacking =
-      std::ranges::count_if(to_do, [&](std::size_t run) { return kept.knows(plan.runs[run].folder); });
-  if (lacking > 0)
-    tell(
-        fmt::format("note: {} run{} known by earlier results without figures that are asked for now, and "
-                    "made again\n",
-                    lacking, lacking == 1 ? " is" : "s are"));
-}
-
-void tell_of_time(const StudyOutcome& outcome) {
-  if (outcome.not_begun == 0) return;
-  tell(fmt::format("note: the time is over, and {} run{} still to be made; the same command goes on\n",
-                   outcome.not_begun, outcome.not_begun == 1 ? " is" : "s are"));
+void run_planned(const StudyPlan& plan, const std::vector<std::string>& labels, const KeptResults& kept,
+                 const std::vector<std::size_t>& to_do, const fs::path& runs, const StudyStart& start,
+                 bool quiet, const std::function<void(const StudyOutcome& outcome)>& make_page) {
+  on_study_ranks([&](const StudyRanks& ranks) {
+    const auto agreed = ranks.agree_on(to_do);
+    if (ranks.leads()) tell_of_lacking_figures(kept, plan, agreed);
+    StudyDisplay display(quiet || !ranks.leads(), labels, plan, agreed, ranks.size());
+    const auto own =
+        run_study(ranks.with_own_threads(plan), ranks.own_part(agreed), runs, display, start.time());
+    const auto outcome = ranks.together(own);
+    if (!ranks.leads()) return;
+    make_page(outcome);
+    tell_of_time(outcome);
+    require_no_failures(outcome.failures, plan.runs.size());
+  });
 }
 
 }  // namespace dfrost::cli

@@ -1,9 +1,10 @@
-// What `dfrost study` and `dfrost paper run` do alike before the first run: take up results that were kept,
-// and say from where; and the time that the user gives them.
+// What `dfrost study` and `dfrost paper run` do alike: take up results that were kept, and make what is to be
+// done in the time that the user gives them.
 #pragma once
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,11 +28,11 @@ void add_start_options(CLI::App& command, StudyStart& start);
 KeptResults take_up(const StudyStart& start, const std::vector<std::filesystem::path>& earlier,
                     const StudyPlan& plan);
 
-// That results are there but lack figures, and so do not spare these runs.
-void tell_of_lacking_figures(const KeptResults& kept, const StudyPlan& plan,
-                             const std::vector<std::size_t>& to_do);
-
-// That time was over before all was done.
-void tell_of_time(const StudyOutcome& outcome);
+// Makes what is to be done of a plan, on all ranks of a job; `make_page` then, where this is the process that
+// speaks for them.
+void run_planned(const StudyPlan& plan, const std::vector<std::string>& labels, const KeptResults& kept,
+                 const std::vector<std::size_t>& to_do, const std::filesystem::path& runs,
+                 const StudyStart& start, bool quiet,
+                 const std::function<void(const StudyOutcome& outcome)>& make_page);
 
 }  // namespace dfrost::cli
