@@ -10,8 +10,9 @@
 #include "base/json.h"
 #include "base/suggest.h"
 #include "cli/command.h"
-#include "cli/study_display.h"
 #include "cli/study_output.h"
+#include "cli/study_ranks.h"
+#include "cli/study_start.h"
 #include "cli/terminal.h"
 #include "dfrost/error.h"
 #include "study/shipped_studies.h"
@@ -29,6 +30,7 @@ struct PaperArguments {
   StudyChoice choice;
   std::string runs = "runs/paper";
   std::string out;  // empty: studies/paper-SCALE
+  StudyStart start;
   bool quiet = false;
   bool json = false;
 };
@@ -56,13 +58,20 @@ struct Item {
   StudyPlan plan;
 };
 
-std::vector<Item> chosen_items(const PaperArguments& arguments) {
+// Those that are named, or all.
+std::vector<std::string> chosen_ids(const PaperArguments& arguments) {
   const auto known = paper_items();
-  std::vector<Item> items;
-  for (const auto& id : arguments.items.empty() ? known : arguments.items) {
+  for (const auto& id : arguments.items) {
     if (std::ranges::find(known, id) == known.end())
       throw Error(ErrorCode::invalid_argument, fmt::format("the paper has no item '{}'", id),
                   did_you_mean(id, known, fmt::format("there are {}", fmt::join(known, ", "))));
+  }
+  return arguments.items.empty() ? known : arguments.items;
+}
+
+std::vector<Item> chosen_items(const PaperArguments& arguments) {
+  std::vector<Item> items;
+  for (const auto& id : chosen_ids(arguments)) {
     Study study = load_study("paper/" + id);
     study.name = id;
     StudyPlan plan = plan_study(study, arguments.choice);
@@ -105,7 +114,7 @@ std::string time_of(const StudyPlan& plan, const fs::path& runs, StudyRates& rat
 void list_paper(const PaperArguments& arguments) {
   StudyRates rates;
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
-  for (const auto& id : paper_items()) {
+  for (const auto& id : chosen_ids(arguments)) {
     const Study study = load_study("paper/" + id);
     nlohmann::ordered_json json = {{"id", id}, {"title", study.title}};
     if (!arguments.json) fmt::print("{:<18} {}\n", id, study.title);
@@ -139,12 +148,29 @@ StudyPlan together(const std::vector<Item>& items, std::vector<std::string>& lab
   return all;
 }
 
+// Item by item, those first that are worth most; within one seed by seed. What one item takes from earlier
+// results another may have to run, for other figures.
+std::vector<std::size_t> to_do_of(const std::vector<Item>& items, const StudyPlan& all, const fs::path& runs,
+                                  const KeptResults& kept) {
+  std::map<std::string, std::size_t> places;
+  for (std::size_t i = 0; i < all.runs.size(); ++i) places[all.runs[i].folder] = i;
+  std::vector<std::size_t> to_do;
+  for (const auto& item : items) {
+    for (const std::size_t own : runs_to_do(item.study, item.plan, runs, kept)) {
+      const std::size_t run = places.at(item.plan.runs[own].folder);
+      if (std::ranges::find(to_do, run) == to_do.end()) to_do.push_back(run);
+    }
+  }
+  return to_do;
+}
+
 // What cannot be run here for want of data or a checkpoint is left out, and said.
 void leave_out_what_is_not_here(std::vector<Item>& items, bool named) {
   std::erase_if(items, [&](const Item& item) {
     const auto missing = missing_for(item.plan);
     if (missing.empty() || named) return false;
-    tell(fmt::format("note: {} is left out; not here: {}\n", item.id, fmt::join(missing, ", ")));
+    if (speaks_for_ranks())
+      tell(fmt::format("note: {} is left out; not here: {}\n", item.id, fmt::join(missing, ", ")));
     return true;
   });
 }
@@ -179,17 +205,21 @@ void run_paper(const PaperArguments& arguments) {
                 "'dfrost paper list' says what is missing");
   std::vector<std::string> labels;
   const auto all = together(items, labels);
-  StudyDisplay display(arguments.quiet || arguments.json, labels, all, arguments.runs);
-  const auto failures = run_study(all, arguments.runs, display);
   const auto folder = folder_of_pages(arguments, items.front().plan.scale);
-  fs::create_directories(folder);
-  for (const auto& item : items) {
-    const auto results =
-        collect_results(item.study, item.plan, arguments.runs, failures, paper_line(arguments, item));
-    write_file_atomically(folder / (item.id + ".json"), dump_json(to_json(results), 1) + "\n");
-  }
-  write_paper_page(folder, arguments.json);
-  require_no_failures(failures, all.runs.size());
+  std::vector<fs::path> earlier;
+  for (const auto& item : items) earlier.push_back(folder / (item.id + ".json"));
+  const auto kept = take_up(arguments.start, earlier, all);
+  const auto to_do = to_do_of(items, all, arguments.runs, kept);
+  run_planned(all, labels, kept, to_do, arguments.runs, arguments.start, arguments.quiet || arguments.json,
+              [&](const StudyOutcome& outcome) {
+                fs::create_directories(folder);
+                for (const auto& item : items) {
+                  const auto results = collect_results(item.study, item.plan, arguments.runs, kept,
+                                                       outcome.failures, paper_line(arguments, item));
+                  write_file_atomically(folder / (item.id + ".json"), dump_json(to_json(results), 1) + "\n");
+                }
+                write_paper_page(folder, arguments.json);
+              });
 }
 
 void add_choice(CLI::App& command, PaperArguments& arguments) {
@@ -210,8 +240,9 @@ void add_paper_commands(CLI::App& app) {
   paper->require_subcommand(1);
   auto* list = add_command(*paper, "list",
                            "What there is, what is missing here, and how long it takes on this machine.",
-                           {"dfrost paper list"});
+                           {"dfrost paper list", "dfrost paper list five factorial"});
   auto listed = std::make_shared<PaperArguments>();
+  list->add_option("item", listed->items, "Some alone; all by default");
   add_choice(*list, *listed);
   list->callback([listed] { list_paper(*listed); });
 
@@ -223,6 +254,7 @@ void add_paper_commands(CLI::App& app) {
   run->add_option("item", wanted->items, "As 'dfrost paper list' names them; all by default");
   run->add_option("--scale", wanted->choice.scale, "minutes, hours or full")->capture_default_str();
   run->add_option("--out", wanted->out, "The folder of results and page; studies/paper-SCALE by default");
+  add_start_options(*run, wanted->start);
   run->add_flag("--quiet", wanted->quiet, "Show nothing while it runs");
   add_choice(*run, *wanted);
   run->callback([wanted] { run_paper(*wanted); });

@@ -9,9 +9,7 @@
 #include "network/mpi/communicator.h"
 
 namespace dfrost::cli {
-namespace {
 
-// A launcher of another MPI starts processes that do not find each other: each would run all of it.
 void require_company(const Launch& launch, const Communicator& ranks) {
   if (launch.ranks <= 1 || ranks.size() == launch.ranks) return;
   throw Error(
@@ -20,8 +18,6 @@ void require_company(const Launch& launch, const Communicator& ranks) {
                   ranks.size()),
       "start it with the mpirun of the MPI that dfrost was built with, or under Slurm by srun --mpi=pmix");
 }
-
-}  // namespace
 
 void run_on_ranks(const Launch& launch, const std::function<RunConfig()>& load,
                   const std::function<std::filesystem::path()>& folder,

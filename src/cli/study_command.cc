@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "cli/command.h"
-#include "cli/study_display.h"
 #include "cli/study_output.h"
+#include "cli/study_start.h"
 #include "cli/terminal.h"
 #include "dfrost/error.h"
 #include "study/study_needs.h"
@@ -20,6 +20,7 @@ struct StudyArguments {
   StudyChoice choice;
   std::string runs;  // empty: runs/NAME
   std::string out;   // empty: studies/NAME-SCALE
+  StudyStart start;
   bool list = false;
   bool dry_run = false;
   bool quiet = false;
@@ -44,13 +45,13 @@ struct ListedRun {
 };
 
 std::vector<ListedRun> list_runs(const Study& study, const StudyPlan& plan, const std::filesystem::path& runs,
-                                 bool measure) {
+                                 const KeptResults& kept, bool measure) {
   const auto labels = run_labels(study, plan);
   std::vector<ListedRun> listed;
   StudyRates rates;
   for (std::size_t i = 0; i < plan.runs.size(); ++i) {
     const auto& run = plan.runs[i];
-    const RunState state = state_of(run, runs);
+    const RunState state = state_of(run, study, runs, kept);
     const bool counts = measure && state != RunState::done;
     listed.push_back({&run, labels[i], state, counts ? rates.seconds_of(run.config) : std::nullopt});
   }
@@ -103,6 +104,12 @@ void print_results(const StudyResults& results, const std::filesystem::path& out
   fmt::print("page {}\n", (out / kStudyPage).string());
 }
 
+std::filesystem::path folder_of_page(const StudyArguments& arguments, const Study& study,
+                                     const StudyPlan& plan) {
+  if (!arguments.out.empty()) return arguments.out;
+  return std::filesystem::path("studies") / (plan.scale.empty() ? study.name : study.name + "-" + plan.scale);
+}
+
 void study(const StudyArguments& arguments) {
   if (arguments.study.empty())
     throw Error(ErrorCode::invalid_argument, "no study is named",
@@ -111,24 +118,23 @@ void study(const StudyArguments& arguments) {
   const StudyPlan plan = plan_study(study, arguments.choice);
   const std::filesystem::path runs = arguments.runs.empty() ? std::filesystem::path("runs") / study.name
                                                             : std::filesystem::path(arguments.runs);
+  const auto out = folder_of_page(arguments, study, plan);
+  const auto kept = take_up(arguments.start, {out / kStudyResults}, plan);
   if (arguments.list || arguments.dry_run) {
-    const auto listed = list_runs(study, plan, runs, arguments.list);
+    const auto listed = list_runs(study, plan, runs, kept, arguments.list);
     return arguments.json ? print_list_json(study, plan, listed)
                           : print_list(study, plan, listed, arguments.list);
   }
-  const std::filesystem::path out =
-      !arguments.out.empty() ? std::filesystem::path(arguments.out)
-                             : std::filesystem::path("studies") /
-                                   (plan.scale.empty() ? study.name : study.name + "-" + plan.scale);
-  StudyDisplay display(arguments.quiet || arguments.json, run_labels(study, plan), plan, runs);
-  const auto failures = run_study(plan, runs, display);
-  const auto results = collect_results(study, plan, runs, failures, study_line(arguments));
-  write_study(std::span(&results, 1), study.title, out);
-  if (arguments.json)
-    print_json(to_json(results));
-  else
-    print_results(results, out);
-  require_no_failures(failures, plan.runs.size());
+  run_planned(plan, run_labels(study, plan), kept, runs_to_do(study, plan, runs, kept), runs, arguments.start,
+              arguments.quiet || arguments.json, [&](const StudyOutcome& outcome) {
+                const auto results =
+                    collect_results(study, plan, runs, kept, outcome.failures, study_line(arguments));
+                write_study(std::span(&results, 1), study.title, out);
+                if (arguments.json)
+                  print_json(to_json(results));
+                else
+                  print_results(results, out);
+              });
 }
 
 struct PageArguments {
@@ -166,6 +172,7 @@ void add_study_command(CLI::App& app) {
                       "The folder that run folders are made in; runs/NAME by default");
   command->add_option("--out", arguments->out,
                       "The folder of tables and page; studies/NAME by default, with the scale behind it");
+  add_start_options(*command, arguments->start);
   command->add_flag("--list", arguments->list,
                     "Run nothing: show the runs, what is missing here, and how long they would take");
   command->add_flag("--dry-run", arguments->dry_run, "Run nothing and measure nothing: show the runs");

@@ -9,16 +9,17 @@
 #include "cli/command.h"
 #include "cli/terminal.h"
 #include "dfrost/error.h"
-#include "study/study_needs.h"
 
 namespace dfrost::cli {
 
 StudyDisplay::StudyDisplay(bool quiet, std::vector<std::string> labels, const StudyPlan& plan,
-                           const std::filesystem::path& runs)
-    : quiet_(quiet), terminal_(::isatty(STDERR_FILENO) != 0), plan_(plan), labels_(std::move(labels)) {
-  for (std::size_t i = 0; i < plan.runs.size(); ++i) {
-    if (state_of(plan.runs[i], runs) != RunState::done) to_do_.push_back(i);
-  }
+                           std::vector<std::size_t> to_do, std::size_t side_by_side)
+    : quiet_(quiet),
+      terminal_(::isatty(STDERR_FILENO) != 0),
+      plan_(plan),
+      labels_(std::move(labels)),
+      to_do_(std::move(to_do)),
+      side_by_side_(static_cast<double>(side_by_side)) {
   listen_to_signals();
   const std::size_t done = plan.runs.size() - to_do_.size();
   if (!quiet_ && done > 0) tell(fmt::format("{} of {} runs are done already\n", done, plan.runs.size()));
@@ -66,7 +67,7 @@ std::string StudyDisplay::time_left(double share_of_run) const {
   }
   if (done <= 0) return {};
   const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
-  return fmt::format(", about {} left", duration(seconds / done * left));
+  return fmt::format(", about {} left", duration(seconds / done * left / side_by_side_));
 }
 
 void StudyDisplay::on_progress(const RoundProgress& progress) {

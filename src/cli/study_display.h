@@ -3,7 +3,6 @@
 #pragma once
 
 #include <chrono>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -13,9 +12,10 @@ namespace dfrost::cli {
 
 class StudyDisplay final : public StudyObserver {
  public:
-  // `labels`: of the runs. The plan must outlive it.
+  // `labels`: of the runs; `to_do`: those that are not done, in order, of which so many are made side by
+  // side. The plan must outlive it.
   StudyDisplay(bool quiet, std::vector<std::string> labels, const StudyPlan& plan,
-               const std::filesystem::path& runs);
+               std::vector<std::size_t> to_do, std::size_t side_by_side = 1);
 
   void on_run(std::size_t run) override;
   void on_run_end(std::size_t run, const std::string& failure) override;
@@ -36,8 +36,9 @@ class StudyDisplay final : public StudyObserver {
   const StudyPlan& plan_;
   std::vector<std::string> labels_;  // by run
   std::vector<std::size_t> to_do_;   // runs that are not done yet, in order
-  std::size_t place_ = 0;            // among those: the one under way
-  double work_done_ = 0;             // of those that ended here
+  double side_by_side_;
+  std::size_t place_ = 0;  // among those: the one under way
+  double work_done_ = 0;   // of those that ended here
   std::size_t round_ = 0, first_round_ = 0;
   Clock::time_point start_ = Clock::now();
   Clock::time_point run_start_ = start_;

@@ -24,7 +24,7 @@ void write_study(std::span<const StudyResults> results, const std::string& title
     }
   }
   if (results.size() == 1)
-    write_file_atomically(folder / "results.json", dump_json(to_json(results.front()), 1) + "\n");
+    write_file_atomically(folder / kStudyResults, dump_json(to_json(results.front()), 1) + "\n");
   write_file_atomically(folder / "tables.md", markdown);
   write_file_atomically(folder / kStudyPage, study_page(results, title));
 }

@@ -11,6 +11,7 @@
 namespace dfrost::cli {
 
 inline constexpr const char* kStudyPage = "page.html";
+inline constexpr const char* kStudyResults = "results.json";
 
 // Tables of several studies have the study's name before their own. results.json is written for one study
 // only.

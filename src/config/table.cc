@@ -263,6 +263,24 @@ std::vector<ConfigKey> network_keys() {
            "or one from a file loses the links of absent clients. all: with 10 of 50 active and degree 5, "
            "a client has 0.9 neighbours on average.",
        .paper = "not said; its consensus errors (fig. consensus_factors) lie where active has them"},
+      {.section = "network",
+       .name = "late_clients",
+       .field = count(DFROST_AT(network.faults.late_clients), 0, fields::kMost),
+       .comment = "clients that are not there before network.join_round, drawn once; 0: none",
+       .explanation = "They come with first prompts of their own, whatever prompts.init says, and untrained. "
+                      "What is shared before the first round they share too."},
+      {.section = "network",
+       .name = "join_round",
+       .field = count(DFROST_AT(network.faults.join_round), 0, fields::kMost),
+       .comment = "the first round of the late clients",
+       .explanation = ""},
+      {.section = "network",
+       .name = "meet_round",
+       .field = count(DFROST_AT(network.faults.meet_round), 0, fields::kMost),
+       .comment =
+           "before this round clients of even and odd numbers are two federations; 0: one from the start",
+       .explanation = "Each draws its graphs among its own clients, with no link between the two. With "
+                      "prompts.init = shared, each has first prompts that its own clients share."},
   };
 }
 

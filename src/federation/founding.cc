@@ -42,6 +42,11 @@ void check_method(const RunConfig& config) {
         "run' for a simulation")
         .at("method.cooperation");
   }
+  if (config.network.faults.late_clients > 0 || config.network.faults.meet_round > 0)
+    throw Error(ErrorCode::invalid_argument,
+                "network.late_clients and network.meet_round are for simulations: sites join when they do",
+                "leave them out; 'dfrost federation add' takes in another site later")
+        .at("network");
   if (config.method.round == RoundKind::ntk)
     throw Error(
         ErrorCode::invalid_argument,

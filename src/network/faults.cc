@@ -30,7 +30,41 @@ RoundNetwork with_faults(const Graph& planned, std::vector<bool> active, const F
   return network;
 }
 
+// Of those present, who has joined by this round.
+std::vector<bool> joined(const FaultOptions& options, Seed seed, std::uint64_t round,
+                         const std::vector<bool>& present) {
+  if (options.late_clients == 0 || round >= options.join_round) return present;
+  std::vector<bool> here = present;
+  const auto late = late_clients(options, present.size(), seed);
+  for (std::size_t client = 0; client < here.size(); ++client) here[client] = here[client] && !late[client];
+  return here;
+}
+
+// One graph among some clients; while there are two federations one in each.
+Graph draw_planned(const Topology& topology, const FaultOptions& options, std::uint64_t round,
+                   const std::vector<bool>& among) {
+  if (round >= options.meet_round) return topology.draw_among(among, round);
+  std::vector<Edge> links;
+  for (const std::size_t federation : {0, 1}) {
+    std::vector<bool> members = among;
+    for (std::size_t client = 0; client < members.size(); ++client)
+      members[client] = members[client] && client % 2 == federation;
+    const auto own = topology.draw_among(members, round).edges();
+    links.insert(links.end(), own.begin(), own.end());
+  }
+  std::ranges::sort(links);
+  return Graph(topology.clients(), std::move(links));
+}
+
 }  // namespace
+
+std::vector<bool> late_clients(const FaultOptions& options, std::size_t clients, Seed seed) {
+  std::vector<bool> late(clients, false);
+  if (options.late_clients == 0) return late;
+  const auto order = RandomStream(seed, "late clients").permutation(clients);
+  for (std::size_t i = 0; i < std::min(options.late_clients, clients); ++i) late[order[i]] = true;
+  return late;
+}
 
 // A stream per link, so that a link's fate does not depend on which others there are.
 bool link_fails(Edge link, double probability, Seed seed, std::uint64_t round) {
@@ -53,6 +87,11 @@ void FaultOptions::validate(std::size_t clients) const {
                 fmt::format("give at most {}; 0 means all", clients))
         .at("network.active_clients");
   }
+  if (late_clients > 0 && late_clients >= clients) {
+    throw Error(ErrorCode::invalid_argument, fmt::format("{} late clients of {}", late_clients, clients),
+                "leave somebody who is there from the first round")
+        .at("network.late_clients");
+  }
 }
 
 std::size_t RoundNetwork::absent_clients() const {
@@ -73,13 +112,14 @@ Graph RoundNetwork::graph_of_active() const {
 
 std::vector<bool> draw_active(const FaultOptions& faults, Seed seed, std::uint64_t round,
                               const std::vector<bool>& present) {
-  const auto there = static_cast<std::size_t>(std::count(present.begin(), present.end(), true));
-  if (faults.active_clients == 0 || faults.active_clients >= there) return present;
+  const auto here = joined(faults, seed, round, present);
+  const auto there = static_cast<std::size_t>(std::count(here.begin(), here.end(), true));
+  if (faults.active_clients == 0 || faults.active_clients >= there) return here;
   std::vector<bool> active(present.size(), false);
   std::size_t chosen = 0;
   for (const std::size_t client : RandomStream(seed, "participation", 0, round).permutation(present.size())) {
     if (chosen == faults.active_clients) break;
-    if (!present[client]) continue;
+    if (!here[client]) continue;
     active[client] = true;
     ++chosen;
   }
@@ -101,7 +141,8 @@ RoundNetwork draw_round(const Topology& topology, const FaultOptions& faults, st
   faults.validate(topology.clients());
   auto active = draw_active(faults, topology.seed(), round, present);
   const bool over_all = faults.active_graph == ActiveGraph::all;
-  const Graph planned = topology.draw_among(over_all ? present : active, round);
+  const auto here = over_all ? joined(faults, topology.seed(), round, present) : active;
+  const Graph planned = draw_planned(topology, faults, round, here);
   return with_faults(planned, std::move(active), faults, topology.seed(), round);
 }
 

@@ -26,10 +26,20 @@ struct FaultOptions {
   // So many clients, chosen anew each round, take part; 0: all of them.
   std::size_t active_clients = 0;
   ActiveGraph active_graph = ActiveGraph::active;
+  // So many clients, drawn once, are not there before round `join_round`.
+  std::size_t late_clients = 0;
+  std::size_t join_round = 0;
+  // Before this round, clients of even and of odd numbers are two federations with no link between them; 0:
+  // there is one from the start.
+  std::size_t meet_round = 0;
 
-  // Throws (invalid_argument) for no probability, or more active clients than clients.
+  // Throws (invalid_argument) for no probability, more active clients than clients, or nobody who is there
+  // from the start.
   void validate(std::size_t clients) const;
 };
+
+// Who comes late, from the seed alone; of fewer late clients all are among those of more.
+std::vector<bool> late_clients(const FaultOptions& options, std::size_t clients, Seed seed);
 
 // Whether a link fails, from (seed, round, link) alone.
 bool link_fails(Edge link, double probability, Seed seed, std::uint64_t round);
@@ -58,7 +68,7 @@ RoundNetwork draw_round(const Topology& topology, const FaultOptions& faults, st
 // topology has places for; where all are, it is the same graph.
 RoundNetwork draw_round(const Topology& topology, const FaultOptions& faults, std::uint64_t round,
                         const std::vector<bool>& present);
-// Without links, only who takes part.
+// Without links, only who takes part: of those present who have joined.
 std::vector<bool> draw_active(const FaultOptions& faults, Seed seed, std::uint64_t round,
                               const std::vector<bool>& present);
 

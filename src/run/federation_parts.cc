@@ -29,14 +29,16 @@ Partition partition_for(const RunConfig& config, const Corpus& corpus) {
 }
 
 Node make_node(const RunConfig& config, const Geometry& geometry, std::size_t classes, ClientId id,
-               const PromptOptions& prompts) {
+               const PromptOptions& prompts, std::optional<std::uint64_t> drawer) {
   Node node;
   node.id = id;
   node.adapter.prompts = prompts;
   node.adapter.head = config.head;
   node.adapter.head.classes = classes;
   node.adapter.validate(geometry);
-  node.state = make_client_state(node.adapter, geometry, config.run.seed, id);
+  AdapterOptions first = node.adapter;
+  if (drawer) first.prompts.init = PromptInit::independent;
+  node.state = make_client_state(first, geometry, config.run.seed, drawer.value_or(id));
   node.most_prompts = config.most_prompts();
   return node;
 }

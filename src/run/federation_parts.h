@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "config/config.h"
@@ -22,9 +24,10 @@ std::size_t feature_cache_bytes(const RunConfig& config);
 // Who holds which training picture; with Cooperation::central one client holds all.
 Partition partition_for(const RunConfig& config, const Corpus& corpus);
 
-// A node as it is before its first round.
+// A node as it is before its first round. `drawer`: the client whose own draw its first prompts are, where
+// they are not what prompts.init says.
 Node make_node(const RunConfig& config, const Geometry& geometry, std::size_t classes, ClientId id,
-               const PromptOptions& prompts);
+               const PromptOptions& prompts, std::optional<std::uint64_t> drawer = std::nullopt);
 
 // The first `per_domain` clients of each domain: whose merges are kept to be looked at.
 std::vector<bool> viewed_clients(const Partition& partition, const Corpus& corpus, std::size_t per_domain);

@@ -54,7 +54,7 @@ RoundNetwork RoundPlanner::network(std::uint64_t round) const {
 
 RoundNetwork RoundPlanner::draw(std::uint64_t round, const std::vector<bool>& present) const {
   FaultOptions faults = options_.faults;
-  if (round == 0) faults.active_clients = 0;
+  if (round == 0) faults.active_clients = faults.late_clients = faults.meet_round = 0;
   switch (options_.gathering) {
     case Gathering::nobody: return silence(present);
     case Gathering::peers: return draw_round(topology_, faults, round, present);

@@ -4,7 +4,6 @@
 
 #include "dfrost/backbone.h"
 #include "dfrost/error.h"
-#include "study/study_needs.h"
 
 namespace dfrost {
 namespace {
@@ -30,17 +29,22 @@ std::string run_one(const PlannedRun& run, const std::filesystem::path& runs, St
 
 }  // namespace
 
-std::vector<RunFailure> run_study(const StudyPlan& plan, const std::filesystem::path& runs,
-                                  StudyObserver& observer) {
-  std::vector<RunFailure> failures;
-  for (std::size_t i = 0; i < plan.runs.size(); ++i) {
-    if (state_of(plan.runs[i], runs) == RunState::done) continue;
+StudyOutcome run_study(const StudyPlan& plan, std::span<const std::size_t> to_do,
+                       const std::filesystem::path& runs, StudyObserver& observer,
+                       std::optional<std::chrono::duration<double>> time) {
+  const auto start = std::chrono::steady_clock::now();
+  StudyOutcome outcome;
+  for (const std::size_t i : to_do) {
+    if (time && std::chrono::steady_clock::now() - start >= *time) {
+      ++outcome.not_begun;
+      continue;
+    }
     observer.on_run(i);
     const auto failure = run_one(plan.runs[i], runs, observer);
-    if (!failure.empty()) failures.push_back({plan.runs[i].folder, failure});
+    if (!failure.empty()) outcome.failures.push_back({plan.runs[i].folder, failure});
     observer.on_run_end(i, failure);
   }
-  return failures;
+  return outcome;
 }
 
 }  // namespace dfrost

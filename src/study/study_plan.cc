@@ -7,6 +7,7 @@
 
 #include "base/content_hash.h"
 #include "base/file.h"
+#include "config/key.h"
 #include "config/presets.h"
 #include "config/toml_file.h"
 #include "dfrost/error.h"
@@ -77,20 +78,24 @@ StudyKeys layers_for(const Study& study, const StudyScale* scale, std::span<cons
   return layers;
 }
 
-// By everything that has a say in a run's figures, and not by where data lie or how many threads there are.
+// By everything that has a say in a run's figures, and not by where data lie or how many threads there are. A
+// key that is as a default-made experiment has it does not count, so that runs keep their names, and results
+// of them their use, when dfrost learns a new key.
 std::string folder_of(RunConfig config) {
-  const auto method = config.method.name;
-  const auto seed = config.run.seed;
-  config.run.name.clear();
-  config.run.threads = 0;
-  config.run.checkpoint_every = 0;
-  config.data.root.clear();
-  config.data.cache_mb = 0;
-  config.diagnostics.merge_views = 0;
-  const std::string text = to_toml(config);
+  static const RunConfig usual;
+  config.run.name = usual.run.name;
+  config.run.threads = usual.run.threads;
+  config.run.checkpoint_every = usual.run.checkpoint_every;
+  config.data.root = usual.data.root;
+  config.data.cache_mb = usual.data.cache_mb;
+  config.diagnostics.merge_views = usual.diagnostics.merge_views;
   ContentHash hash;
-  hash.add(std::span(text));
-  return fmt::format("{}-seed{}-{}", method, seed, hash.hex().substr(0, 12));
+  for (const auto& key : config_keys()) {
+    if (same_value(key, config, usual)) continue;
+    const auto line = fmt::format("{}={}\n", key.full_name(), toml_value(key, config));
+    hash.add(std::span(line));
+  }
+  return fmt::format("{}-seed{}-{}", config.method.name, config.run.seed, hash.hex().substr(0, 12));
 }
 
 }  // namespace

@@ -8,9 +8,10 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/version.h"
 #include "dfrost/error.h"
 #include "records/run_folder.h"
-#include "study/study_needs.h"
+#include "study/kept_results.h"
 
 namespace dfrost {
 namespace {
@@ -19,26 +20,6 @@ namespace fs = std::filesystem;
 
 constexpr int kResultsSchema = 1;
 constexpr std::size_t kLargestResults = std::size_t{64} << 20;
-
-struct WantedFigures {
-  std::set<std::string> last;    // their value at the end
-  std::set<std::string> curves;  // and at every round
-};
-
-WantedFigures wanted_by(const Study& study) {
-  WantedFigures wanted;
-  wanted.last = {"evaluation.accuracy_masked.mean", "evaluation.accuracy_unmasked.mean"};
-  for (const auto& table : study.tables) wanted.last.insert(table.figures.begin(), table.figures.end());
-  for (const auto& claim : study.claims) wanted.last.insert(claim.figure);
-  for (const auto& figure : study.figures) {
-    wanted.last.insert(figure.y);
-    if (figure.x == "round")
-      wanted.curves.insert(figure.y);
-    else if (!study.find_axis(figure.x))
-      wanted.last.insert(figure.x);
-  }
-  return wanted;
-}
 
 void read_figures(const LoadedRun& run, const WantedFigures& wanted, CellResult& cell) {
   for (const auto& name : wanted.last) {
@@ -55,6 +36,17 @@ void read_figures(const LoadedRun& run, const WantedFigures& wanted, CellResult&
     }
   }
   if (run.summary) cell.seconds = run.summary->figure("seconds.total").value_or(0);
+}
+
+// The same of what was kept, which may have been kept for another study.
+void take_figures(const CellResult& known, const WantedFigures& wanted, CellResult& cell) {
+  for (const auto& [name, value] : known.figures) {
+    if (wanted.last.contains(name)) cell.figures[name] = value;
+  }
+  for (const auto& [name, curve] : known.curves) {
+    if (wanted.curves.contains(name)) cell.curves[name] = curve;
+  }
+  cell.seconds = known.seconds;
 }
 
 nlohmann::ordered_json cell_json(const Study& study, const CellResult& cell) {
@@ -93,6 +85,21 @@ CellResult cell_from_json(const Study& study, const nlohmann::ordered_json& json
 
 }  // namespace
 
+WantedFigures wanted_by(const Study& study) {
+  WantedFigures wanted;
+  wanted.last = {"evaluation.accuracy_masked.mean", "evaluation.accuracy_unmasked.mean"};
+  for (const auto& table : study.tables) wanted.last.insert(table.figures.begin(), table.figures.end());
+  for (const auto& claim : study.claims) wanted.last.insert(claim.figure);
+  for (const auto& figure : study.figures) {
+    wanted.last.insert(figure.y);
+    if (figure.x == "round")
+      wanted.curves.insert(figure.y);
+    else if (!study.find_axis(figure.x))
+      wanted.last.insert(figure.x);
+  }
+  return wanted;
+}
+
 const CellResult* StudyResults::find(std::span<const std::size_t> values, Seed seed) const {
   const auto found = std::ranges::find_if(cells, [&](const auto& cell) {
     return cell.done && cell.seed == seed && std::ranges::equal(cell.values, values);
@@ -118,8 +125,10 @@ std::size_t StudyResults::runs() const {
 }
 
 StudyResults collect_results(const Study& study, const StudyPlan& plan, const fs::path& runs,
-                             std::span<const RunFailure> failures, std::string command) {
-  StudyResults results{study, plan.scale, plan.scale_words, plan.seeds, std::move(command), {}};
+                             const KeptResults& kept, std::span<const RunFailure> failures,
+                             std::string command) {
+  StudyResults results{
+      study, plan.scale, plan.scale_words, plan.seeds, std::move(command), {}, std::string(version())};
   const auto wanted = wanted_by(study);
   std::vector<CellResult> of_run(plan.runs.size());
   for (std::size_t i = 0; i < plan.runs.size(); ++i) {
@@ -128,8 +137,12 @@ StudyResults collect_results(const Study& study, const StudyPlan& plan, const fs
     if (const auto failed = std::ranges::find(failures, cell.folder, &RunFailure::folder);
         failed != failures.end())
       cell.failure = failed->what;
-    if (state_of(plan.runs[i], runs) != RunState::done) continue;
-    read_figures(load_run(runs / cell.folder), wanted, cell);
+    if (state_of(plan.runs[i], runs) == RunState::done)
+      read_figures(load_run(runs / cell.folder), wanted, cell);
+    else if (const auto* known = kept.find(cell.folder, study))
+      take_figures(*known, wanted, cell);
+    else
+      continue;
     cell.done = true;
   }
   for (const auto& planned : plan.cells) {
@@ -142,10 +155,10 @@ StudyResults collect_results(const Study& study, const StudyPlan& plan, const fs
 }
 
 nlohmann::ordered_json to_json(const StudyResults& results) {
-  nlohmann::ordered_json json = {{"schema", kResultsSchema},   {"name", results.study.name},
-                                 {"scale", results.scale},     {"scale_words", results.scale_words},
-                                 {"seeds", results.seeds},     {"command", results.command},
-                                 {"study", results.study.text}};
+  nlohmann::ordered_json json = {{"schema", kResultsSchema},           {"name", results.study.name},
+                                 {"version", results.version},         {"scale", results.scale},
+                                 {"scale_words", results.scale_words}, {"seeds", results.seeds},
+                                 {"command", results.command},         {"study", results.study.text}};
   auto& cells = json["cells"] = nlohmann::ordered_json::array();
   for (const auto& cell : results.cells) cells.push_back(cell_json(results.study, cell));
   return json;
@@ -161,7 +174,8 @@ StudyResults results_from_json(const nlohmann::ordered_json& json, const std::st
                          json.at("scale_words").get<std::string>(),
                          json.at("seeds").get<std::vector<Seed>>(),
                          json.at("command").get<std::string>(),
-                         {}};
+                         {},
+                         json.value("version", "")};
     for (const auto& cell : json.at("cells")) results.cells.push_back(cell_from_json(results.study, cell));
     return results;
   } catch (Error& error) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -27,12 +28,20 @@ struct CellResult {
   double seconds = 0;  // that the run took, all rounds together
 };
 
+// What a study asks of a run.
+struct WantedFigures {
+  std::set<std::string> last;    // their value at the end
+  std::set<std::string> curves;  // and at every round
+};
+WantedFigures wanted_by(const Study& study);
+
 struct StudyResults {
   Study study;
   std::string scale, scale_words;
   std::vector<Seed> seeds;
   std::string command;  // that makes them
   std::vector<CellResult> cells;
+  std::string version = {};  // of the dfrost that ran them; empty where an old file does not say
 
   // The cell of a combination and a seed, if it is done.
   const CellResult* find(std::span<const std::size_t> values, Seed seed) const;
@@ -41,9 +50,12 @@ struct StudyResults {
   std::size_t runs() const;
 };
 
-// From the folders of runs.
+class KeptResults;
+
+// From the folders of runs, and where there is none from what was kept.
 StudyResults collect_results(const Study& study, const StudyPlan& plan, const std::filesystem::path& runs,
-                             std::span<const RunFailure> failures, std::string command);
+                             const KeptResults& kept, std::span<const RunFailure> failures,
+                             std::string command);
 
 nlohmann::ordered_json to_json(const StudyResults& results);
 // Throws (data_loss) where it is none.

@@ -40,6 +40,8 @@ std::vector<std::string> row_texts(const MadeTable& table, const TableRow& row, 
       continue;
     }
     texts.push_back(cell_text(cell, figure, plus_minus));
+    if (cell.missing > 0 && cell.seeds > 0)
+      texts.back() += fmt::format(" ({} of {} seeds)", cell.seeds, cell.seeds + cell.missing);
     if (cell.reference)
       texts.back() +=
           fmt::format(" ({} {})", table.reference, show_number(*cell.reference, reading_of(figure)));
@@ -157,17 +159,24 @@ std::string seeds_text(const StudyResults& results) {
 std::vector<std::string> gaps_of(const StudyResults& results) {
   std::vector<std::string> gaps;
   std::size_t missing = 0;
+  std::map<Seed, std::size_t> lacks;
   std::map<std::string, std::vector<std::string>> failed;  // by reason
   for (const auto& cell : results.cells) {
     if (cell.done) continue;
     ++missing;
+    ++lacks[cell.seed];
     if (!cell.failure.empty())
       failed[cell.failure].push_back(
           fmt::format("{}, seed {}", describe(results.study, cell.values), cell.seed));
   }
-  if (missing > 0)
-    gaps.push_back(
-        fmt::format("{} of {} combinations of axes and seeds are not there.", missing, results.cells.size()));
+  if (missing > 0) {
+    const std::size_t of_each = results.cells.size() / std::max<std::size_t>(1, results.seeds.size());
+    std::vector<std::string> by_seed;
+    for (const auto& [seed, count] : lacks)
+      by_seed.push_back(fmt::format("{} of seed {}", count == of_each ? "all" : std::to_string(count), seed));
+    gaps.push_back(fmt::format("{} of {} combinations of axes and seeds are not there: {}.", missing,
+                               results.cells.size(), fmt::join(by_seed, ", ")));
+  }
   for (const auto& [why, who] : failed)
     gaps.push_back(fmt::format("Failed: {}{}: {}", who.front(),
                                who.size() == 1 ? "" : fmt::format(" and {} more", who.size() - 1), why));

@@ -156,6 +156,42 @@ def a_stop_saves_every_round_that_is_done():
     shutil.rmtree("runs")
 
 
+STUDY = """
+title = "Rates"
+seeds = [1, 2]
+[base]
+config = "job.toml"
+[[axis]]
+name = "rate"
+key = "train.learning_rate"
+values = [0.001, 0.01, 0.1]
+[[table]]
+name = "accuracy"
+rows = "rate"
+"""
+
+
+# The runs of a study are divided among the ranks, and one of them makes the page that one process makes.
+def a_study_is_made_by_all_ranks():
+    write_config(rounds=2)
+    Path("rates.toml").write_text(STUDY)
+    page = {}
+    for name, ranks in (("alone", 1), ("ranks", 3)):
+        command = [dfrost, "study", "rates.toml", "--quiet", "--runs", name, "--out", name + "-page"]
+        result = run(command if ranks == 1 else job(ranks, *command))
+        assert result.returncode == 0, result.stderr
+        assert len(os.listdir(name)) == 6 and result.stdout.count("page ") == 1, result.stdout
+        page[name] = re.sub(r"\d+ seconds of computing", "", Path(name + "-page", "page.html").read_text())
+    assert page["ranks"] == page["alone"]
+    # A run that fails at one rank is told of by the first.
+    Path("rates.toml").write_text(STUDY.replace("0.001, 0.01, 0.1]", "0.001, 0.01]").replace(
+        "[[table]]", '[[axis]]\nname = "b"\nvalues = [{name = "gone", set = {backbone.path = "no/model.safetensors"}}]\n[[table]]'))
+    result = run(job(2, dfrost, "study", "rates.toml", "--quiet", "--seeds", "1", "--runs", "failed", "--out", "failed-page"))
+    assert result.returncode != 0 and "2 of 2 runs failed" in result.stderr, result.stderr
+    for folder in ("alone", "ranks", "failed"):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def a_build_without_mpi_says_so():
     command = write_config(rounds=1)
     result = run(job(2, *command))
@@ -212,3 +248,4 @@ with tempfile.TemporaryDirectory() as folder:
         a_lost_rank_is_named_and_costs_no_round_that_is_saved(2)
         a_lost_rank_is_named_and_costs_no_round_that_is_saved(0)
         a_stop_saves_every_round_that_is_done()
+        a_study_is_made_by_all_ranks()

@@ -191,6 +191,47 @@ TEST(OtMerge, ASenderWithManyRowsWeighsNoMoreThanOneWithFew) {
   }
 }
 
+// docs/explanation/agreement.md: why a network may not agree. A set as it counts alike: how many prompts are
+// where.
+test::Points placed(const test::Points& places, const std::vector<std::size_t>& numbers) {
+  std::size_t rows = 0;
+  for (const std::size_t number : numbers) rows += number;
+  test::Points set(rows, places.cols);
+  std::size_t next = 0;
+  for (std::size_t place = 0; place < numbers.size(); ++place) {
+    for (std::size_t i = 0; i < numbers[place]; ++i, ++next)
+      std::ranges::copy(places.view().row(place), set.row(next).begin());
+  }
+  return set;
+}
+
+TEST(OtMerge, LeavesAsTheyAreSetsThatDifferOnlyInHowManyPromptsAreWhere) {
+  for (Seed seed = 1; seed <= 30; ++seed) {
+    RandomStream random(seed, "numbers");
+    const std::size_t count = 2 + random.below(3);
+    const auto places = test::random_points(count, 16, random, 10);  // far apart beside √ε
+    std::vector<std::size_t> more(count, 1), less(count, 1);
+    for (std::size_t i = 0; i < 6; ++i) ++more[0], ++less[1];
+    const test::Neighbours both{{placed(places, more), placed(places, less)}};
+    for (const std::size_t steps : {1, 50, 500}) {
+      const auto merged = merge_points(both, {.steps = steps, .shrink = Shrink::off}, both.sets.front().rows);
+      for (std::size_t i = 0; i < merged.prompts.values.size(); ++i)
+        EXPECT_NEAR(merged.prompts.values[i], both.sets.front().values[i], 1e-4);
+    }
+  }
+}
+
+TEST(BarycenterMerge, MakesTheSameOfSetsThatDifferOnlyInHowManyPromptsAreWhere) {
+  test::Points places(2, 1);
+  places.values = {0, 10};
+  const auto a = placed(places, {2, 1}), b = placed(places, {1, 2});
+  for (const auto& both : {test::Neighbours{{a, b}}, test::Neighbours{{b, a}}}) {
+    auto merged = merge_points(both, {.kind = MergeKind::barycenter}, 3).prompts.values;
+    std::ranges::sort(merged);
+    EXPECT_EQ(merged, (std::vector<float>{0, 5, 10}));
+  }
+}
+
 TEST(OtMerge, SendersWeighWhatTheCallerSays) {
   RandomStream random(3, "weights");
   const auto neighbours = random_neighbours(3, 1, 4, 1, random);

@@ -162,12 +162,62 @@ TEST(Participation, IsDrawnAmongThoseThatAreInTheFederation) {
   }
 }
 
+TEST(LateClients, AreAbsentUntilTheyJoinAndThenLikeAllOthers) {
+  for (Seed seed = 1; seed <= 20; ++seed) {
+    const Topology topology({.degree = 4}, 20, seed);
+    const FaultOptions faults{.late_clients = 6, .join_round = 3};
+    const auto late = late_clients(faults, 20, seed);
+    EXPECT_EQ(std::count(late.begin(), late.end(), true), 6);
+    for (const std::uint64_t round : {1, 2}) {
+      const auto network = draw_round(topology, faults, round);
+      for (std::size_t client = 0; client < 20; ++client) EXPECT_NE(network.active[client], late[client]);
+      EXPECT_EQ(network.graph.edges().size(), 14u * 4 / 2);  // who is there has four neighbours
+    }
+    EXPECT_EQ(draw_round(topology, faults, 3).graph, topology.draw(3));
+    const auto fewer = late_clients({.late_clients = 2}, 20, seed);
+    for (std::size_t client = 0; client < 20; ++client) EXPECT_LE(fewer[client], late[client]);
+  }
+}
+
+TEST(LateClients, AreNotAmongTheActiveOnesBeforeTheyJoin) {
+  const Topology topology({.degree = 2}, 12, 1);
+  for (const auto graph : {ActiveGraph::active, ActiveGraph::all}) {
+    const FaultOptions faults{.active_clients = 5, .active_graph = graph, .late_clients = 4, .join_round = 9};
+    const auto late = late_clients(faults, 12, 1);
+    for (std::uint64_t round = 1; round < 9; ++round) {
+      const auto network = draw_round(topology, faults, round);
+      EXPECT_EQ(network.absent_clients(), 7u);
+      for (std::size_t client = 0; client < 12; ++client)
+        EXPECT_FALSE(network.active[client] && late[client]);
+      for (const Edge& link : network.unused) EXPECT_FALSE(late[link.first] || late[link.second]);
+    }
+  }
+}
+
+TEST(TwoFederations, HaveNoLinkBetweenThemUntilTheyMeet) {
+  for (const auto kind : {TopologyKind::ring, TopologyKind::regular, TopologyKind::full}) {
+    const Topology topology({.kind = kind, .degree = 4}, 20, 1);
+    const FaultOptions faults{.meet_round = 4};
+    for (std::uint64_t round = 1; round < 4; ++round) {
+      const auto network = draw_round(topology, faults, round);
+      EXPECT_EQ(network.absent_clients(), 0u);
+      for (const Edge& link : network.graph.edges()) EXPECT_EQ(link.first % 2, link.second % 2);
+      for (ClientId client = 0; client < 20; ++client) {
+        const std::size_t expected = kind == TopologyKind::ring ? 2 : kind == TopologyKind::regular ? 4 : 9;
+        EXPECT_EQ(network.graph.degree(client), expected);
+      }
+    }
+    EXPECT_EQ(draw_round(topology, faults, 4).graph, topology.draw(4));
+  }
+}
+
 TEST(Faults, AreRefusedWhenTheyCannotBe) {
   const auto expect = [](FaultOptions options, const std::string& text) {
     test::expect_error(ErrorCode::invalid_argument, text, [&] { options.validate(10); });
   };
   expect({.link_failure = -0.1}, "not a probability");
   expect({.link_failure = 1.5}, "not a probability");
+  expect({.late_clients = 10}, "10 late clients of 10");
   expect({.link_failure = std::nan("")}, "not a probability");
   expect({.active_clients = 11}, "11 active clients of 10");
 }

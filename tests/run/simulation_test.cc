@@ -182,6 +182,43 @@ TEST(Simulation, RecordsHowWellThoseMixThatTakePart) {
   }
 }
 
+TEST(Simulation, GivesFirstPromptsOfTheirOwnToWhoComesLateAndToAFederationThatIsMetLater) {
+  const auto prompts = [](const Simulation& federation, std::size_t client) {
+    const auto rows = federation.nodes()[client].state.prompts();
+    return std::vector<float>(rows.data(), rows.data() + rows.rows() * rows.cols());
+  };
+  auto config = small_config();
+  config.prompts.init = PromptInit::shared;
+  const auto usual = prompts(make_simulation(config), 0);
+  config.network.faults = {.late_clients = 2, .join_round = 3};
+  const auto late = late_clients(config.network.faults, 6, config.run.seed);
+  const auto joining = make_simulation(config);
+  for (std::size_t client = 0; client < 6; ++client)
+    EXPECT_EQ(prompts(joining, client) == usual, !late[client]) << client;
+  config.network.faults = {.meet_round = 2};
+  const auto meeting = make_simulation(config);
+  for (std::size_t client = 0; client < 6; ++client) {
+    EXPECT_EQ(prompts(meeting, client) == usual, client % 2 == 0);
+    EXPECT_EQ(prompts(meeting, client), prompts(meeting, client % 2));
+  }
+}
+
+TEST(Simulation, LeavesWhoComesLateAsItWasUntilItJoins) {
+  auto config = small_config();
+  config.network.faults = {.late_clients = 2, .join_round = 2};
+  const auto late = late_clients(config.network.faults, 6, config.run.seed);
+  auto federation = make_simulation(config);
+  std::vector<std::vector<float>> before;
+  for (std::size_t client = 0; client < 6; ++client)
+    before.push_back(federation.nodes()[client].state.values);
+  federation.run_round();
+  for (std::size_t client = 0; client < 6; ++client)
+    EXPECT_EQ(federation.nodes()[client].state.values == before[client], late[client]);
+  federation.run_round();
+  for (std::size_t client = 0; client < 6; ++client)
+    EXPECT_NE(federation.nodes()[client].state.values, before[client]);
+}
+
 TEST(Simulation, MissesNoMessageOfALinkThatFailed) {
   auto config = small_config();
   config.network.topology.kind = TopologyKind::full;
