@@ -147,7 +147,7 @@ class Torch(Case):
         images, prompts = torch.zeros(1, 3, 64, 64), torch.zeros(2, 192)
         for wrong, fix in (((model, images.numpy(), prompts), "torch.from_numpy(images)"), ((model, images, None), "prompts"), (("frost-mini", images, prompts), "Backbone"),
                            ((model, images, prompts.double()), "float32"), ((model, images, prompts.expand(1, 2, 192)[:, :, ::2]), "one set"),
-                           ((model, images.permute(0, 1, 3, 2)[:, :, ::1], prompts.T), "one set")):
+                           ((model, images.permute(0, 1, 3, 2), prompts), "contiguous"), ((model, images, prompts.T), "one set")):
             with self.assertRaises(ValueError) as caught:
                 dfrost.torch.features(*wrong)
             self.assertIn(fix, caught.exception.hint)
