@@ -12,6 +12,7 @@
 #include "cluster/placement.h"
 #include "cluster/rank_workshop.h"
 #include "dfrost/error.h"
+#include "run/backbone_frame.h"
 #include "run/opening.h"
 #include "run/saved_nodes.h"
 
@@ -207,8 +208,12 @@ void Cluster::follow_orders(const RunConfig& config) {
   const auto source = open_backbone(config.backbone, silence);
   auto corpus = open_pictures(config, silence);
   const auto backbone = make_backbone(*source, {.precision = config.backbone.precision});
-  const Groundwork ground(config, make_method(config), *backbone, source->preprocessing(), std::move(corpus));
-  Hello hello = hello_of(ground, weights_fingerprint(*source));
+  const auto weights = weights_fingerprint(*source);
+  const Groundwork ground(
+      config,
+      make_method(config, NoiseOrigin::seed, backbone_frame(config, config.backbone.path, *source, weights)),
+      *backbone, source->preprocessing(), std::move(corpus));
+  Hello hello = hello_of(ground, weights);
   RankWorkshop own(ground, ranks_, places_);
   ranks_.send(0, pack(hello));
   greeted_ = true;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "backbone/moments_file.h"
 #include "backbone/weights_fingerprint.h"
 #include "base/json.h"
 #include "base/version.h"
@@ -49,13 +50,14 @@ void check_method(const RunConfig& config) {
         "name a method that sends trained values alone, such as --set method.name=dfrost, or use 'dfrost "
         "run' for a simulation")
         .at("method.round");
-  if (config.train.frame.coordinates == HeadCoordinates::raw) return;
+  if (config.train.frame.coordinates == HeadCoordinates::raw || config.takes_backbone_moments()) return;
   throw Error(
       ErrorCode::invalid_argument,
-      fmt::format("train.head_coordinates = {} needs moments that are mixed before the first round, which "
+      fmt::format("train.head_coordinates = {} needs moments that are taken before the first round, which "
                   "sites do not do yet",
                   to_string(config.train.frame.coordinates)),
-      "--set train.head_coordinates=raw, or 'dfrost run' for a simulation")
+      "--set train.head_moments=backbone takes those that come with the backbone; or 'dfrost run' for a "
+      "simulation")
       .at("train.head_coordinates");
 }
 
@@ -113,8 +115,11 @@ Federation found_federation(const RunConfig& config, const std::vector<MemberFil
                                   .address = member.address,
                                   .public_key = member.public_key});
   }
-  federation.backbone_fingerprint =
-      weights_fingerprint(*open_checkpoint(options.backbone, config.backbone.checkpoint_options()));
+  const auto model = open_checkpoint(options.backbone, config.backbone.checkpoint_options());
+  federation.backbone_fingerprint = weights_fingerprint(*model);
+  if (config.takes_backbone_moments())  // what the founder lacks, members will lack
+    static_cast<void>(
+        moments_beside(options.backbone, moments_origin(*model, federation.backbone_fingerprint)));
   federation.classes = class_list(config);
   check_federation(federation);
   check_reachable(federation);

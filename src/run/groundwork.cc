@@ -4,6 +4,7 @@
 
 #include "config/settings_identity.h"
 #include "run/federation_parts.h"
+#include "run/moments_phase.h"
 
 namespace dfrost {
 
@@ -31,6 +32,7 @@ Node Groundwork::first_node(ClientId id) const {
       make_node(config, backbone.geometry(), corpus.classes(), id, config.prompts_of(is_client ? id : 0));
   node.role = is_client ? NodeRole::client : NodeRole::server;
   node.most_prompts *= method.prompt_growth;
+  if (method.frame && is_client) give_frame(*method.frame, node);
   return node;
 }
 
