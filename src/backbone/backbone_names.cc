@@ -7,6 +7,7 @@
 #include <mutex>
 #include <utility>
 
+#include "backbone/moments_file.h"
 #include "backbone/pixels.h"
 #include "base/quote.h"
 #include "base/share_folder.h"
@@ -40,6 +41,7 @@ std::vector<fs::path> shipped_roots() {
 }
 
 bool is_checkpoint_file(const fs::path& path) {
+  if (path.filename().string().starts_with(kMomentsPrefix)) return false;
   const auto extension = path.extension();
   return extension == ".safetensors" || extension == ".pth" || extension == ".pt" || extension == ".bin";
 }

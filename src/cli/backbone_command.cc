@@ -9,6 +9,7 @@ void add_backbone_commands(CLI::App& app) {
   backbone->require_subcommand(1);
   add_backbone_inspect_command(*backbone);
   add_backbone_probe_command(*backbone);
+  add_backbone_moments_command(*backbone);
   add_backbone_get_command(*backbone);
 }
 

@@ -45,6 +45,7 @@ int run(CLI::App& app, int argc, const char* const* argv);
 // The commands, each in the file of its name.
 void add_backbone_commands(CLI::App& app);
 void add_backbone_inspect_command(CLI::App& backbone);
+void add_backbone_moments_command(CLI::App& backbone);
 void add_backbone_probe_command(CLI::App& backbone);
 void add_backbone_get_command(CLI::App& backbone);
 void add_barycenter_command(CLI::App& app);

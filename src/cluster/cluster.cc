@@ -12,6 +12,7 @@
 #include "cluster/placement.h"
 #include "cluster/rank_workshop.h"
 #include "dfrost/error.h"
+#include "run/backbone_frame.h"
 #include "run/opening.h"
 #include "run/saved_nodes.h"
 
@@ -218,7 +219,10 @@ void Cluster::follow_orders(const RunConfig& config) {
   auto corpus = open_pictures(config, silence);
   const auto weights = weights_fingerprint(*source);
   const auto backbone = make_model(*source, {.precision = config.backbone.precision}, weights);
-  const Groundwork ground(config, make_method(config), *backbone, source->preprocessing(), std::move(corpus));
+  const Groundwork ground(
+      config,
+      make_method(config, NoiseOrigin::seed, backbone_frame(config, config.backbone.path, *source, weights)),
+      *backbone, source->preprocessing(), std::move(corpus));
   Hello hello = hello_of(ground, weights);
   hello.why_own_model = model_.why_own();
   RankWorkshop own(ground, ranks_, places_);

@@ -7,6 +7,7 @@
 #include <array>
 #include <string_view>
 
+#include "backbone/preparation_text.h"
 #include "base/content_hash.h"
 #include "base/file.h"
 #include "base/version.h"
@@ -31,6 +32,13 @@ std::string hash_of(const Partition& partition) {
   ContentHash hash;
   for (const auto& client : partition.clients) hash.add(std::span(client));
   return fmt::format("{} clients, {}", partition.clients.size(), hash.hex());
+}
+
+std::string hash_of(const FrameParts& frame) {
+  ContentHash hash;
+  hash.add(std::span(frame.mean));
+  hash.add(std::span(frame.factor));
+  return hash.hex();
 }
 
 // A file may list it; every other graph follows from the settings.
@@ -65,10 +73,8 @@ Hello hello_of(const Groundwork& ground, const std::string& weights) {
       traits.push_back({key.full_name(), toml_value(key, ground.config)});
   traits.push_back({"the precision", std::string(to_string(ground.backbone.precision()))});
   traits.push_back({"the backbone's weights", weights});
-  const Preprocessing& how = ground.preprocessing;
-  traits.push_back({"how pictures are prepared",
-                    fmt::format("{} {} {} {} {} {}", how.resize, how.stretch, static_cast<int>(how.filter),
-                                how.crop, fmt::join(how.mean, " "), fmt::join(how.std, " "))});
+  traits.push_back({"how pictures are prepared", preparation_text(ground.preprocessing)});
+  if (ground.method.frame) traits.push_back({"the backbone's moments", hash_of(*ground.method.frame)});
   for (const auto& domain : ground.corpus.domains)
     traits.push_back({fmt::format("the classes of {}", domain.name),
                       fmt::format("{}", fmt::join(domain.class_names, ", "))});

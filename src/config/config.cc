@@ -186,13 +186,22 @@ void check_server(const RunConfig& config) {
     refuse("merge.head", "a server weighs heads by pictures, not yet by pictures of each class",
            "use merge.head 'average' or 'own', or method.cooperation 'peers'");
   }
-  if (config.train.frame.coordinates != HeadCoordinates::raw) {
-    refuse("train.head_coordinates",
-           fmt::format("'{}' needs moments that neighbours mix before the first round, and clients of a "
-                       "server have none",
-                       to_string(config.train.frame.coordinates)),
-           "use train.head_coordinates 'raw', or method.cooperation 'peers'");
+  if (config.train.frame.coordinates != HeadCoordinates::raw && !config.takes_backbone_moments()) {
+    refuse(
+        "train.head_coordinates",
+        fmt::format("'{}' needs moments that clients take before the first round, and those of a server "
+                    "have none",
+                    to_string(config.train.frame.coordinates)),
+        "use train.head_moments 'backbone', or train.head_coordinates 'raw', or method.cooperation 'peers'");
   }
+}
+
+// What lies beside a backbone are moments of its features.
+void check_moments(const RunConfig& config) {
+  if (!config.takes_backbone_moments() || config.head.kind != HeadKind::pfpt) return;
+  refuse("train.head_moments",
+         "those of 'backbone' are of its features, and the head 'pfpt' reads the checkpoint's own logits",
+         "use train.head_moments 'network' or 'own', or head.kind 'linear' or 'mlp'");
 }
 
 // What a step along the tangent kernel needs of the head, and how it is averaged.
@@ -237,6 +246,7 @@ void RunConfig::validate() const {
   train.validate();
   check_single_step(*this);
   check_server(*this);
+  check_moments(*this);
   check_ntk(*this);
   check_prompts_fit(*this);
   check_merge(merge);

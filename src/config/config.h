@@ -226,6 +226,10 @@ struct RunConfig {
 
   // How many clients there are; nothing where a partition file has yet to say it.
   std::optional<std::size_t> clients() const;
+  // Whether heads are trained in coordinates that come with the backbone.
+  bool takes_backbone_moments() const {
+    return train.frame.coordinates != HeadCoordinates::raw && train.frame.moments == MomentsOf::backbone;
+  }
   // Whether the number of a client's prompts changes from round to round.
   bool pool_grows() const { return method.exchanges() && merge.pool.kind != PoolMerge::fixed; }
   // What a client without a number of its own holds.

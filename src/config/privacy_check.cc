@@ -32,7 +32,7 @@ void check_what_travels(const RunConfig& config) {
     refuse_privacy("train.head_moments",
                    "'network' sends mean and covariance of a client's features before the first round, and "
                    "train.moment_noise is a share of their size, which is in no ε",
-                   "use train.head_coordinates 'raw'");
+                   "use train.head_moments 'backbone', which tells nothing, or train.head_coordinates 'raw'");
 }
 
 void check_examples(const RunConfig& config) {
@@ -44,12 +44,13 @@ void check_examples(const RunConfig& config) {
                    "what chooses prompts from a pool is trained by gradients that are not yet clipped "
                    "picture by picture",
                    "use prompts.pool 0, or privacy.kind 'client'");
-  if (config.train.frame.coordinates != HeadCoordinates::raw)
+  if (config.train.frame.coordinates != HeadCoordinates::raw && !config.takes_backbone_moments())
     refuse_privacy(
         "train.head_coordinates",
         "a head that is turned back from other coordinates carries the covariance of its "
         "client's pictures, which no noise protects",
-        "use train.head_coordinates 'raw', or privacy.kind 'client' with train.head_moments 'own'");
+        "use train.head_moments 'backbone', or train.head_coordinates 'raw', or privacy.kind 'client' with "
+        "train.head_moments 'own'");
 }
 
 void check_client(const RunConfig& config) {

@@ -229,14 +229,16 @@ std::vector<ConfigKey> prompt_step_keys() {
            "with few classes move all rows along what its pictures have in common."},
       {.section = "train",
        .name = "head_moments",
-       .field = word(DFROST_AT(train.frame.moments), words({MomentsOf::network, MomentsOf::own})),
-       .comment = "coordinates: moments of the features of all clients, or of its own pictures",
+       .field = word(DFROST_AT(train.frame.moments),
+                     words({MomentsOf::network, MomentsOf::backbone, MomentsOf::own})),
+       .comment = "coordinates: moments of all clients' features, of generic pictures, or of its own",
        .explanation =
            "network: before the first round clients exchange count, mean and, for whitened, covariance of "
            "their features under the first prompts, and mix them by the mixing matrix. Neighbours learn "
-           "them: "
-           "the mean feature and covariance of a client's pictures, mixed with others' from the second "
-           "exchange on."},
+           "them: the mean feature and covariance of a client's pictures, mixed with others' from the second "
+           "exchange on. backbone: moments-SIZE.safetensors beside the weights, SIZE being the image size in "
+           "use, which 'dfrost backbone moments' makes of any pictures; nothing is exchanged and nothing "
+           "given away. It comes with frost-mini for 32 and 64 pixels."},
       {.section = "train",
        .name = "moment_rounds",
        .field = count(DFROST_AT(train.frame.rounds), 1, 1'000),

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "backbone/moments_file.h"
 #include "backbone/weights_fingerprint.h"
 #include "base/json.h"
 #include "base/version.h"
@@ -118,8 +119,11 @@ Federation found_federation(const RunConfig& config, const std::vector<MemberFil
                                   .address = member.address,
                                   .public_key = member.public_key});
   }
-  federation.backbone_fingerprint =
-      weights_fingerprint(*open_checkpoint(options.backbone, config.backbone.checkpoint_options()));
+  const auto model = open_checkpoint(options.backbone, config.backbone.checkpoint_options());
+  federation.backbone_fingerprint = weights_fingerprint(*model);
+  if (config.takes_backbone_moments())  // what the founder lacks, members will lack
+    static_cast<void>(
+        moments_beside(options.backbone, moments_origin(*model, federation.backbone_fingerprint)));
   federation.classes = class_list(config);
   check_federation(federation);
   check_reachable(federation);

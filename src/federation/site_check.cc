@@ -8,6 +8,7 @@
 #include <future>
 #include <optional>
 
+#include "backbone/moments_file.h"
 #include "base/file.h"
 #include "base/quote.h"
 #include "base/version.h"
@@ -123,6 +124,16 @@ SiteCheck check_pictures(const Site& site) {
               "set 'data' to a folder with one subfolder per class, or 'partition = true'");
 }
 
+// Sites with others train in other coordinates: heads fit all the same, but results are others.
+SiteCheck check_moments(const Site& site) {
+  const auto model = site_backbone(site);
+  const auto path = find_site_backbone(site);
+  const auto moments = moments_beside(path, moments_origin(*model, site.joined().backbone_fingerprint));
+  return good(fmt::format("{}, of {:.0f} pictures: {}",
+                          moments_file(path, model->geometry().image_size).string(), moments.count,
+                          moments_fingerprint(moments)));
+}
+
 // Two savepoints, with moments where they are kept, the adapter, and a few kilobytes a round.
 std::uintmax_t needed_bytes(const RunConfig& config, std::size_t classes, std::size_t width) {
   const std::uintmax_t prompts = config.prompts_of(0).held();
@@ -224,6 +235,8 @@ std::vector<SiteCheck> check_site(const fs::path& folder, const SiteCheckOptions
     return good(fmt::format("{}, weights {}", find_site_backbone(*site).string(),
                             site->joined().backbone_fingerprint));
   });
+  if (site->config().takes_backbone_moments())
+    look_at(checks, "moments", [&] { return check_moments(*site); });
   look_at(checks, "disk", [&] { return check_disk(*site, width); });
   if (is_running(folder)) {
     checks.push_back({"network", Finding::note, "this site is running: it holds its links itself",

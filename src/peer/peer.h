@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "data/preprocess.h"
@@ -20,6 +21,7 @@
 #include "peer/pictures.h"
 #include "peer/status.h"
 #include "records/record.h"
+#include "run/backbone_frame.h"
 #include "run/run_notes.h"
 
 namespace dfrost {
@@ -57,7 +59,8 @@ struct PeerParts {
   std::string family;   // whose names the checkpoint's tensors have
   std::string weights;  // weights_fingerprint()
   const SitePictures& pictures;
-  std::filesystem::path folder;  // run/
+  std::filesystem::path folder;          // run/
+  std::optional<FrameParts> frame = {};  // backbone_frame()
 };
 
 // A peer before it has a network: opens the run folder and goes on from what is there.

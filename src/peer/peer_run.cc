@@ -57,7 +57,7 @@ PeerRun::Impl::Impl(const PeerParts& given, PeerOptions how, PeerObserver& watch
       observer(watcher),
       log(given.folder / "run.log"),
       notes(log, watcher),
-      method(make_method(given.config, NoiseOrigin::system)),
+      method(make_method(given.config, NoiseOrigin::system, given.frame)),
       roster(given.federation, method.network, given.config.run.seed),
       run_id(dfrost::run_id(given.config, given.backbone.precision())),
       node(given.config, method, given.backbone, given.preprocessing, given.pictures, given.self,
@@ -78,7 +78,7 @@ void PeerRun::Impl::resume() {
   Partition own;  // what others hold does not decide what is computed here
   own.clients.push_back(parts.pictures.partition.clients[parts.self]);
   fingerprint = result_fingerprint(config, parts.weights, parts.backbone.precision(), parts.preprocessing,
-                                   {parts.pictures.corpus, own, topology});
+                                   {parts.pictures.corpus, own, topology}, parts.frame);
   RunTotals totals;
   std::optional<std::size_t> resumed_after;
   if (auto savepoint = savepoint_to_resume(parts.folder, notes)) {

@@ -24,7 +24,9 @@
 #include "peer/sent_letters.h"
 #include "peer/site_node.h"
 #include "records/savepoint_file.h"
+#include "run/backbone_frame.h"
 #include "run/federation_parts.h"
+#include "run/moments_phase.h"
 #include "run/saved_nodes.h"
 
 namespace dfrost {
@@ -141,6 +143,11 @@ const Federation& newest_file(const std::vector<Resident>& residents) {
   return std::ranges::max_element(residents, {}, revision)->site.joined();
 }
 
+// Each site has read the file beside its own backbone.
+std::optional<FrameParts> frame_at(const Site& site, const Checkpoint& model) {
+  return backbone_frame(site.config(), find_site_backbone(site), model, site.joined().backbone_fingerprint);
+}
+
 class Replayer {
  public:
   Replayer(std::vector<Resident> residents, RunNotes& notes);
@@ -170,7 +177,7 @@ Replayer::Replayer(std::vector<Resident> residents, RunNotes& notes)
       config_(residents_.front().site.config()),
       source_(site_backbone(residents_.front().site)),
       backbone_(make_backbone(*source_, {.precision = config_.backbone.precision})),
-      method_(make_method(config_)),
+      method_(make_method(config_, NoiseOrigin::seed, frame_at(residents_.front().site, *source_))),
       roster_(newest_file(residents_), method_.network, config_.run.seed),
       run_id_(dfrost::run_id(config_, backbone_->precision())),
       threads_(0) {
@@ -195,6 +202,7 @@ Replayer::Replayer(std::vector<Resident> residents, RunNotes& notes)
     nodes_.push_back(
         make_node(config_, backbone_->geometry(), corpus.classes(), self, config_.prompts_of(self)));
     nodes_.back().most_prompts *= method_.prompt_growth;
+    if (auto frame = frame_at(site, *source_)) give_frame(std::move(*frame), nodes_.back());
   }
   for (std::size_t t = 0; t < threads_.size(); ++t) workspaces_.emplace_back(*backbone_);
 }

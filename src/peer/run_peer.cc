@@ -130,15 +130,17 @@ PeerResult run_peer(const Site& site, PeerOptions options, PeerObserver& watcher
   const auto source = site_backbone(site);
   const auto pictures = open_site_pictures(site, observer);
   const auto backbone = make_backbone(*source, {.precision = config.backbone.precision});
-  const PeerParts parts{config,
-                        federation,
-                        site.number(),
-                        *backbone,
-                        source->preprocessing(),
-                        std::string(to_string(source->family())),
-                        federation.backbone_fingerprint,
-                        pictures,
-                        site.run_folder()};
+  const PeerParts parts{
+      config,
+      federation,
+      site.number(),
+      *backbone,
+      source->preprocessing(),
+      std::string(to_string(source->family())),
+      federation.backbone_fingerprint,
+      pictures,
+      site.run_folder(),
+      backbone_frame(config, config.backbone.path, *source, federation.backbone_fingerprint)};
   const double linger = options.linger_seconds;
   PeerRun peer(parts, std::move(options), observer);
   auto wire = wire_options(site);

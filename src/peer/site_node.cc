@@ -9,6 +9,7 @@
 #include "merge/merge_kinds.h"
 #include "run/attackers.h"
 #include "run/federation_parts.h"
+#include "run/moments_phase.h"
 #include "run/phase.h"
 #include "run/private_round.h"
 #include "run/round_tally.h"
@@ -44,6 +45,7 @@ SiteNode::SiteNode(const RunConfig& config, const Method& method, const Backbone
       test_(test_pool_, on_picture),
       threads_(config.run.threads) {
   node_.most_prompts *= method.prompt_growth;
+  if (method.frame) give_frame(*method.frame, node_);
   workspaces_.reserve(threads_.size());
   for (std::size_t t = 0; t < threads_.size(); ++t) workspaces_.emplace_back(backbone);
 }

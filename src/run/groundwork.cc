@@ -4,6 +4,7 @@
 
 #include "config/settings_identity.h"
 #include "run/federation_parts.h"
+#include "run/moments_phase.h"
 
 namespace dfrost {
 namespace {
@@ -46,6 +47,7 @@ Node Groundwork::first_node(ClientId id) const {
                 is_client ? drawer_of(config, planner.clients(), id) : std::nullopt);
   node.role = is_client ? NodeRole::client : NodeRole::server;
   node.most_prompts *= method.prompt_growth;
+  if (method.frame && is_client) give_frame(*method.frame, node);
   return node;
 }
 

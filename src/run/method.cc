@@ -1,5 +1,8 @@
 #include "run/method.h"
 
+#include <utility>
+
+#include "dfrost/error.h"
 #include "run/attack_phase.h"
 #include "run/gradient_phases.h"
 #include "run/moments_phase.h"
@@ -89,8 +92,14 @@ Gathering gathering_of(Cooperation cooperation) {
 
 }  // namespace
 
-Method make_method(const RunConfig& config, NoiseOrigin origin) {
+Method make_method(const RunConfig& config, NoiseOrigin origin, std::optional<FrameParts> frame) {
+  if (config.takes_backbone_moments() != frame.has_value())
+    throw Error(ErrorCode::invalid_argument,
+                frame ? "moments of the backbone, which the settings do not ask for"
+                      : "the settings ask for moments of the backbone, and there are none")
+        .at("train.head_moments");
   Method method;
+  method.frame = std::move(frame);
   const PrivateRounds privacy{config.privacy, origin, config.run.rounds};
   method.network = {.gathering = gathering_of(config.method.cooperation),
                     .topology = config.network.topology,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "privacy/noise_source.h"
 #include "run/phase.h"
 #include "run/round_plan.h"
+#include "train/head_frame.h"
 
 namespace dfrost {
 
@@ -17,6 +19,8 @@ struct Method {
   std::vector<std::unique_ptr<const Phase>> phases;
   // Once, before the first round, with all nodes present: its moments are those of round 0.
   std::vector<std::unique_ptr<const Phase>> preparation = {};
+  // In whose coordinates every client's head is trained from the start, where it comes with the backbone.
+  std::optional<FrameParts> frame = {};
   PlanOptions network = {};
   // How many times the largest budget of the settings a prompt set may grow to; 0: without limit.
   std::size_t prompt_growth = 1;
@@ -24,6 +28,8 @@ struct Method {
 };
 
 // `origin`: of the noise that [privacy] asks for. Where it is the system, no two of them do the same.
-Method make_method(const RunConfig& config, NoiseOrigin origin = NoiseOrigin::seed);
+// `frame`: backbone_frame(), without which settings that want it are refused.
+Method make_method(const RunConfig& config, NoiseOrigin origin = NoiseOrigin::seed,
+                   std::optional<FrameParts> frame = std::nullopt);
 
 }  // namespace dfrost

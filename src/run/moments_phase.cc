@@ -107,16 +107,18 @@ void MomentsPhase::absorb(Node& node, const Inbox& inbox, const RoundPlan&, Node
   const auto mixed = mixed_moments(all);
   if (!turn_.last) return keep(node, mixed);
   for (const std::string_view name : {kCount, kMean, kCovariance}) node.memory.erase(std::string(name));
-  auto parts = frame_parts(mixed, options_.shrinkage);
-  if (!parts) return;
-  keep(node, kFrameMean, std::move(parts->mean));
-  if (!parts->factor.empty()) keep(node, kFrameFactor, std::move(parts->factor));
+  if (auto parts = frame_parts(mixed, options_.shrinkage)) give_frame(std::move(*parts), node);
+}
+
+void give_frame(FrameParts parts, Node& node) {
+  keep(node, kFrameMean, std::move(parts.mean));
+  if (!parts.factor.empty()) keep(node, kFrameFactor, std::move(parts.factor));
 }
 
 std::vector<std::unique_ptr<const Phase>> moments_phases(const HeadFrameOptions& options, std::size_t batch,
                                                          Seed seed) {
   std::vector<std::unique_ptr<const Phase>> phases;
-  if (options.coordinates == HeadCoordinates::raw) return phases;
+  if (options.coordinates == HeadCoordinates::raw || options.moments == MomentsOf::backbone) return phases;
   const bool exchanges = options.moments == MomentsOf::network;
   const std::size_t count = exchanges ? options.rounds : 1;
   for (std::size_t i = 0; i < count; ++i)

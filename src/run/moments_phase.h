@@ -40,10 +40,12 @@ class MomentsPhase final : public Phase {
   Seed seed_;
 };
 
-// All of them, in their order; none for raw coordinates.
+// All of them, in their order; none for raw coordinates, nor where the frame comes with the backbone.
 std::vector<std::unique_ptr<const Phase>> moments_phases(const HeadFrameOptions& options, std::size_t batch,
                                                          Seed seed);
 
+// Puts a frame into a node's memory.
+void give_frame(FrameParts parts, Node& node);
 // The frame in a node's memory; nothing where it has none, and its head is trained as it is.
 std::optional<HeadFrame> frame_of(const Node& node);
 

@@ -1,30 +1,20 @@
 #include "run/result_fingerprint.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
+#include "backbone/preparation_text.h"
 #include "base/content_hash.h"
 #include "config/settings_identity.h"
 
 namespace dfrost {
-namespace {
-
-// A file beside the checkpoint may say it, and be another one tomorrow.
-std::string picture_text(const Preprocessing& how) {
-  return fmt::format("{} {} {} {} {} {}", how.resize, how.stretch, static_cast<int>(how.filter), how.crop,
-                     fmt::join(how.mean, " "), fmt::join(how.std, " "));
-}
-
-}  // namespace
-
 std::string result_fingerprint(const RunConfig& config, const std::string& weights, Precision precision,
-                               const Preprocessing& preprocessing, const DealtPictures& dealt) {
+                               const Preprocessing& preprocessing, const DealtPictures& dealt,
+                               const std::optional<FrameParts>& frame) {
   const Corpus& corpus = dealt.corpus;
   ContentHash hash;
   const std::string settings = deciding_settings_text(config, precision);
   hash.add(std::span(settings));
   hash.add(std::span(weights));
-  const std::string pictures = picture_text(preprocessing);
+  // A file beside the checkpoint may say it, and be another one tomorrow; and so may the moments there.
+  const std::string pictures = preparation_text(preprocessing);
   hash.add(std::span(pictures));
   hash.add(std::span(corpus.train.bytes));
   hash.add(std::span(corpus.train.labels));
@@ -33,6 +23,10 @@ std::string result_fingerprint(const RunConfig& config, const std::string& weigh
   if (dealt.topology.options().kind == TopologyKind::file) {
     const Graph graph = dealt.topology.draw(0);
     hash.add(std::span(graph.edges()));
+  }
+  if (frame) {
+    hash.add(std::span(frame->mean));
+    hash.add(std::span(frame->factor));
   }
   return hash.hex();
 }

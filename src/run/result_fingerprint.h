@@ -4,6 +4,7 @@
 // rounds, scoring) does not count.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "config/config.h"
@@ -11,6 +12,7 @@
 #include "data/preprocess.h"
 #include "network/topology.h"
 #include "partition/partition.h"
+#include "train/head_frame.h"
 
 namespace dfrost {
 
@@ -21,8 +23,10 @@ struct DealtPictures {
   const Topology& topology;
 };
 
-// `weights`: the backbone's weights_fingerprint(). `precision`: the one that is really used.
+// `weights`: the backbone's weights_fingerprint(). `precision`: the one that is really used. `frame`:
+// Method::frame.
 std::string result_fingerprint(const RunConfig& config, const std::string& weights, Precision precision,
-                               const Preprocessing& preprocessing, const DealtPictures& dealt);
+                               const Preprocessing& preprocessing, const DealtPictures& dealt,
+                               const std::optional<FrameParts>& frame = std::nullopt);
 
 }  // namespace dfrost

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "dfrost/error.h"
 #include "records/about.h"
+#include "run/backbone_frame.h"
 #include "run/opening.h"
 #include "run/result_fingerprint.h"
 #include "run/resumption.h"
@@ -96,11 +97,13 @@ RunResult run_logged(const RunConfig& config, const RunOptions& options, RunPlac
   auto corpus = open_pictures(config, log);
   const auto weights = weights_fingerprint(*source);
   const auto backbone = place.make_model(*source, {.precision = config.backbone.precision}, weights);
-  Simulation federation(config, make_method(config), *backbone, source->preprocessing(), std::move(corpus),
+  auto method =
+      make_method(config, NoiseOrigin::seed, backbone_frame(config, config.backbone.path, *source, weights));
+  Simulation federation(config, std::move(method), *backbone, source->preprocessing(), std::move(corpus),
                         [&](const Groundwork& ground) { return place.gather(ground, weights); });
-  const auto fingerprint =
-      result_fingerprint(config, weights, backbone->precision(), source->preprocessing(),
-                         {federation.corpus(), federation.partition(), federation.topology()});
+  const auto fingerprint = result_fingerprint(
+      config, weights, backbone->precision(), source->preprocessing(),
+      {federation.corpus(), federation.partition(), federation.topology()}, federation.method().frame);
   if (options.start_over) move_run_aside(options.folder, log);
   fs::create_directories(options.folder);
   const FolderLock lock(options.folder);

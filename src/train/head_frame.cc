@@ -7,29 +7,6 @@
 #include "kernels/small_product.h"
 
 namespace dfrost {
-namespace {
-
-// L of a symmetric matrix whose lower triangle is given, in place; false where it is not positive.
-bool factorize(std::size_t size, std::span<double> triangle) {
-  for (std::size_t i = 0; i < size; ++i) {
-    double* const row = triangle.data() + triangle_size(i);
-    for (std::size_t j = 0; j <= i; ++j) {
-      const double* const other = triangle.data() + triangle_size(j);
-      double left = row[j];
-      for (std::size_t k = 0; k < j; ++k) left -= row[k] * other[k];
-      if (j < i) {
-        row[j] = left / other[j];
-      } else if (left > 0 && std::isfinite(left)) {
-        row[i] = std::sqrt(left);
-      } else {
-        return false;
-      }
-    }
-  }
-  return true;
-}
-
-}  // namespace
 
 std::string_view to_string(HeadCoordinates coordinates) {
   switch (coordinates) {
@@ -40,7 +17,14 @@ std::string_view to_string(HeadCoordinates coordinates) {
   return "unknown";
 }
 
-std::string_view to_string(MomentsOf moments) { return moments == MomentsOf::network ? "network" : "own"; }
+std::string_view to_string(MomentsOf moments) {
+  switch (moments) {
+    case MomentsOf::network: return "network";
+    case MomentsOf::backbone: return "backbone";
+    case MomentsOf::own: return "own";
+  }
+  return "unknown";
+}
 
 HeadFrame::HeadFrame(std::span<const float> mean, std::span<const float> factor)
     : mean_(mean.begin(), mean.end()) {
@@ -173,14 +157,12 @@ std::optional<FrameParts> frame_parts(const InputMoments& moments, double shrink
   parts.mean.assign(moments.mean.begin(), moments.mean.end());
   if (moments.covariance.empty()) return parts;
   const std::size_t n = moments.mean.size();
-  double trace = 0;
-  for (std::size_t i = 0; i < n; ++i) trace += std::max(moments.covariance[triangle_size(i) + i], 0.0);
-  const double eigenvalue = trace / static_cast<double>(n);
+  const double eigenvalue = mean_of_diagonal(n, moments.covariance);
   if (!(eigenvalue > 0) || !std::isfinite(eigenvalue)) return std::nullopt;
   for (double share = shrinkage; std::isfinite(share); share = std::max(2 * share, 1e-6)) {
     auto factor = moments.covariance;
     for (std::size_t i = 0; i < n; ++i) factor[triangle_size(i) + i] += share * eigenvalue;
-    if (!factorize(n, factor)) continue;
+    if (!factorize_triangle(n, factor)) continue;
     parts.factor.assign(factor.begin(), factor.end());
     return parts;
   }

@@ -14,6 +14,7 @@
 
 #include "dfrost/matrix_view.h"
 #include "kernels/buffer.h"
+#include "kernels/triangle.h"
 
 namespace dfrost {
 
@@ -21,8 +22,9 @@ enum class HeadCoordinates { raw, centred, whitened };
 std::string_view to_string(HeadCoordinates coordinates);
 
 enum class MomentsOf {
-  network,  // the client's own, mixed with those of others before the first round
-  own,      // of the client's own pictures alone
+  network,   // the client's own, mixed with those of others before the first round
+  backbone,  // of generic pictures, from a file beside the backbone's weights
+  own,       // of the client's own pictures alone
 };
 std::string_view to_string(MomentsOf moments);
 
@@ -33,9 +35,6 @@ struct HeadFrameOptions {
   double shrinkage = 0.1;   // share of the mean eigenvalue that is added to all
   double noise = 0;         // of a client's own moments: deviation, as a share of their root mean square
 };
-
-// How many numbers the lower triangle of a matrix has, rows one after the other.
-constexpr std::size_t triangle_size(std::size_t rows) { return rows * (rows + 1) / 2; }
 
 class HeadFrame {
  public:

@@ -41,6 +41,7 @@ class BackboneNames : public testing::Test {
 TEST_F(BackboneNames, LeadToTheOneFileThatWasFetchedOrToTheFolderOfSeveral) {
   const auto single = file("own/vit-b32/vit_b_32-d86f8d99.pth");
   file("own/vit-b32/notes.txt");
+  file("own/vit-b32/moments-224.safetensors");  // beside it, not part of it
   EXPECT_EQ(find_backbone("vit-b32"), single);
   file("own/sharded/model-1.safetensors");
   file("own/sharded/model-2.safetensors");

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "backbone/agreement.h"
+#include "backbone/moments_file.h"
+#include "backbone/weights_fingerprint.h"
+#include "base/file.h"
 #include "base/safetensors.h"
 #include "support/support.h"
 
@@ -25,6 +28,32 @@ TEST(FrostMini, GivesByItsNameTheFeaturesAndLogitsThatPyTorchGives) {
                   .relative_error,
               1e-4)
         << name;
+  }
+}
+
+TEST(FrostMini, HasTheMomentsThatNumPyTakesOfItsFeaturesOnAnyNumberOfThreads) {
+  const test::TemporaryFolder folder;
+  const std::string at = folder.path().string();
+  ASSERT_NO_FATAL_FAILURE(test::run_python("backbone/moments_oracle.py", fmt::format("draw '{}'", at)));
+  const auto run = [&](const std::string& command) {
+    const auto result =
+        test::run_command(fmt::format("cd '{}' && {} backbone {}", at, DFROST_EXECUTABLE, command));
+    ASSERT_EQ(result.exit_code, 0) << result.output;
+  };
+  run("probe frost-mini --input in.safetensors --precision fp32 --out out.safetensors");
+  run("moments frost-mini pictures --out moments-64.safetensors --threads 1");
+  run("moments frost-mini pictures/a pictures/b/c/*.png --out again.safetensors --threads 3");
+  EXPECT_EQ(read_text_file(folder / "moments-64.safetensors"), read_text_file(folder / "again.safetensors"));
+  test::run_python("backbone/moments_oracle.py", fmt::format("compare '{}'", at));
+}
+
+// What comes with it fits it, and so every client that asks for it by name.
+TEST(FrostMini, ComesWithItsMoments) {
+  for (const std::size_t size : {32, 64}) {
+    const auto path = std::filesystem::path(DFROST_SOURCE_DIR) / "share/dfrost/backbones/frost-mini";
+    const auto checkpoint = open_checkpoint(path, {.image_size = size});
+    const auto moments = moments_beside(path, moments_origin(*checkpoint, weights_fingerprint(*checkpoint)));
+    EXPECT_EQ(moments.count, 4000) << size;
   }
 }
 

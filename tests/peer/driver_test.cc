@@ -68,5 +68,13 @@ TEST(Peer, HasTheSimulatorsBytesWhereMomentsAreMixedBeforeTheFirstRound) {
   expect_the_simulators_bytes(experiment, config);
 }
 
+TEST(Peer, HasTheSimulatorsBytesWithMomentsThatComeWithTheBackbone) {
+  const SmallExperiment experiment;
+  test::write_small_moments(experiment.config.backbone);
+  auto config = eight(experiment, "dfrost-plus");
+  config.train.frame.moments = MomentsOf::backbone;
+  expect_the_simulators_bytes(experiment, config);
+}
+
 }  // namespace
 }  // namespace dfrost

@@ -108,15 +108,17 @@ class ThreadFederation {
     for (ClientId u = 0; u < members; ++u) {
       pictures.push_back(
           std::make_unique<SitePictures>(share_of_experiment(config_, u, members, observers[u])));
-      const PeerParts parts{config_,
-                            federation_,
-                            u,
-                            *backbone_,
-                            checkpoint_->preprocessing(),
-                            "test",
-                            weights_fingerprint(*checkpoint_),
-                            *pictures.back(),
-                            run_folder(u)};
+      const PeerParts parts{
+          config_,
+          federation_,
+          u,
+          *backbone_,
+          checkpoint_->preprocessing(),
+          "test",
+          weights_fingerprint(*checkpoint_),
+          *pictures.back(),
+          run_folder(u),
+          backbone_frame(config_, config_.backbone.path, *checkpoint_, weights_fingerprint(*checkpoint_))};
       peers.push_back(std::make_unique<PeerRun>(parts, PeerOptions{}, observers[u]));
     }
     auto mailbox = peers.front()->mailbox();

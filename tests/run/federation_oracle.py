@@ -197,11 +197,28 @@ def leave(frame, values):
     return {**values, FIRST[0]: back, FIRST[1]: bias - back @ mean}
 
 
+def triangle(values):
+    """The symmetric matrix whose lower triangle is given, row by row."""
+    size = int(np.sqrt(2 * len(values)))
+    lower = np.zeros((size, size))
+    lower[np.tril_indices(size)] = values
+    return lower + lower.T - np.diag(np.diag(lower))
+
+
+def factorized(options, mean, covariance):
+    factor = np.eye(len(mean))
+    if options["coordinates"] == "whitened":
+        factor = np.linalg.cholesky(covariance + options["shrinkage"] * np.trace(covariance) / len(mean) * factor)
+    return mean, factor
+
+
 def frames(case, vit, states, samples):
     """Mean and factor of every client's moments after mixing; of centred coordinates the factor is the unit matrix."""
     options = case["frame_options"]
     if options["coordinates"] == "raw":
         return [None] * len(states)
+    if options["moments"] == "backbone":
+        return [factorized(options, np.array(options["given"]["mean"]), triangle(options["given"]["covariance"]))] * len(states)
     moments = []
     for state, own, mine in zip(states, case["clients"], samples):
         tensors = {name: torch.tensor(value) for name, value in state.items()}
@@ -213,15 +230,7 @@ def frames(case, vit, states, samples):
         weights = mixing_matrix(len(states), options["links"])
         for _ in range(options["rounds"]):
             moments = [tuple(sum(w * m[k] for w, m in zip(row, moments)) for k in range(3)) for row in weights]
-    result = []
-    for count, total, products in moments:
-        mean = total / count
-        factor = np.eye(len(mean))
-        if options["coordinates"] == "whitened":
-            covariance = products / count - np.outer(mean, mean)
-            factor = np.linalg.cholesky(covariance + options["shrinkage"] * np.trace(covariance) / len(mean) * factor)
-        result.append((mean, factor))
-    return result
+    return [factorized(options, total / count, products / count - np.outer(total, total) / count**2) for count, total, products in moments]
 
 
 def in_frame(case, frame):
@@ -280,7 +289,7 @@ def protected(case, before, after, normals):
 def train_client(vit, case, frame, values, samples, network, u, dropout, normals):
     state = {name: torch.tensor(value).requires_grad_() for name, value in enter(frame, values).items()}
     if case["privacy"]["kind"] == "examples":
-        private_train(vit, case, state, samples, network["private_batches"][u], normals, dropout)
+        private_train(vit, in_frame(case, frame), state, samples, network["private_batches"][u], normals, dropout)
     else:
         train(vit, in_frame(case, frame), state, samples, network["orders"][u], dropout)
     trained = leave(frame, {name: tensor.detach().numpy() for name, tensor in state.items()})

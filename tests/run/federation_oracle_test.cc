@@ -141,6 +141,22 @@ void add_skewed_cases(std::vector<Case>& all) {
     c.head.kind = HeadKind::mlp;
     c.head.hidden = {12};
   });
+  const auto with_backbone = [&](RunConfig& c) {
+    whitened(c);
+    c.train.frame.moments = MomentsOf::backbone;
+  };
+  add("backbone", "dfedavgm", [&](RunConfig& c) {
+    with_backbone(c);
+    by_mass(c);
+  });
+  add("backbone-centred-mlp", "dfedavgm", [&](RunConfig& c) {
+    with_backbone(c);
+    c.train.frame.coordinates = HeadCoordinates::centred;
+    c.head.kind = HeadKind::mlp;
+    c.head.hidden = {12};
+  });
+  add("backbone-d2", "d2", with_backbone);
+  add("backbone-server", "fedavg-pt", with_backbone);
   add("whitened-pfpt", "dfedsam", [&](RunConfig& c) {
     whitened(c);
     c.head.kind = HeadKind::pfpt;
@@ -177,6 +193,11 @@ void add_private_cases(std::vector<Case>& all) {
   add("private-pfpt", "d-psgd", PrivacyKind::examples, [](RunConfig& c) {
     c.head.kind = HeadKind::pfpt;
     c.privacy.clip = 20;  // of some pictures, not of all
+  });
+  add("private-backbone", "dfedavgm", PrivacyKind::examples, [](RunConfig& c) {
+    c.train.frame = {
+        .coordinates = HeadCoordinates::whitened, .moments = MomentsOf::backbone, .shrinkage = 1};
+    c.train.optimizer.learning_rate *= 0.1;
   });
   add("private-empty", "dfrost", PrivacyKind::examples, [](RunConfig& c) { c.train.batch = 1; });
   add("private-server", "fedavg-pt", PrivacyKind::examples, [](RunConfig& c) {
@@ -269,7 +290,7 @@ Simulation make(const RunConfig& config) {
   }
   Preprocessing how;
   how.resize = how.crop = test::tiny_backbone().geometry().image_size;
-  return {config, test::tiny_backbone(), how, test::coloured_squares(kPerClass, 1)};
+  return test::make_simulation(config, how, test::coloured_squares(kPerClass, 1));
 }
 
 // Prompts larger than their first size, at which features hardly depend on them.
@@ -347,7 +368,7 @@ void export_noise(const Case& c, const Simulation& federation, const std::filesy
 json export_round(const RunConfig& config, const Simulation& federation, std::size_t round) {
   const auto& clients = federation.partition().clients;
   const auto network =
-      RoundPlanner(make_method(config).network, clients.size(), config.run.seed).plan(round).network;
+      RoundPlanner(federation.method().network, clients.size(), config.run.seed).plan(round).network;
   json active = json::array(), links = json::array(), orders = json::array();
   for (std::size_t u = 0; u < clients.size(); ++u) {
     if (network.active[u]) active.push_back(u);
@@ -397,11 +418,18 @@ json export_frame(const RunConfig& config, const Simulation& federation) {
     const auto network = draw_round(topology, faults, 0);
     for (const auto& [a, b] : network.graph.edges()) links.push_back({a, b});
   }
-  return {{"coordinates", to_string(frame.coordinates)},
-          {"moments", to_string(frame.moments)},
-          {"rounds", frame.rounds},
-          {"shrinkage", frame.shrinkage},
-          {"links", links}};
+  json options = {{"coordinates", to_string(frame.coordinates)},
+                  {"moments", to_string(frame.moments)},
+                  {"rounds", frame.rounds},
+                  {"shrinkage", frame.shrinkage},
+                  {"links", links}};
+  if (config.takes_backbone_moments()) {
+    Preprocessing how;
+    how.resize = how.crop = test::tiny_backbone().geometry().image_size;
+    const auto moments = test::moments_of_pictures(federation.corpus(), how);
+    options["given"] = {{"mean", moments.mean}, {"covariance", moments.covariance}};
+  }
+  return options;
 }
 
 json export_case(const Case& c, const Simulation& federation, const test::TemporaryFolder& folder) {

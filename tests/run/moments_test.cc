@@ -4,8 +4,10 @@
 
 #include <cmath>
 
+#include "base/file.h"
 #include "config/methods.h"
 #include "run/moments_phase.h"
+#include "run/small_experiment.h"
 #include "run/small_simulation.h"
 
 namespace dfrost {
@@ -53,6 +55,7 @@ TEST(Moments, TravelBeforeTheFirstRoundAndAreCounted) {
   };
   EXPECT_EQ(bytes_of(HeadCoordinates::raw, MomentsOf::network, 3), 0u);
   EXPECT_EQ(bytes_of(HeadCoordinates::whitened, MomentsOf::own, 3), 0u);
+  EXPECT_EQ(bytes_of(HeadCoordinates::whitened, MomentsOf::backbone, 3), 0u);
   const auto centred = bytes_of(HeadCoordinates::centred, MomentsOf::network, 3);
   const auto whitened = bytes_of(HeadCoordinates::whitened, MomentsOf::network, 3);
   EXPECT_GT(centred, 0u);
@@ -71,6 +74,79 @@ TEST(Moments, WithNoiseAreOthers) {
   plain.run_round();
   noisy.run_round();
   EXPECT_NE(remembered(plain.nodes()[0], "head.factor"), remembered(noisy.nodes()[0], "head.factor"));
+}
+
+TEST(BackboneMoments, AreInEveryClientsMemoryBeforeAnythingIsComputedOrSent) {
+  for (const auto coordinates : {HeadCoordinates::centred, HeadCoordinates::whitened}) {
+    auto config = skewed(coordinates);
+    config.train.frame.moments = MomentsOf::backbone;
+    auto simulation = test::make_simulation(config);
+    EXPECT_TRUE(simulation.method().preparation.empty());
+    const auto& frame = simulation.method().frame.value();
+    for (const auto& client : simulation.clients()) {
+      EXPECT_EQ(remembered(client, "head.mean").values, frame.mean);
+      EXPECT_EQ(client.memory.contains("head.factor"), coordinates == HeadCoordinates::whitened);
+    }
+    simulation.run_round();
+    for (const auto& client : simulation.clients())
+      EXPECT_EQ(remembered(client, "head.mean").values, frame.mean);
+  }
+}
+
+// A round whose steps are as good as none leaves only the way into the coordinates and out of them.
+TEST(BackboneMoments, ThereAndBackChangesNothing) {
+  auto config = skewed();
+  config.train.frame.moments = MomentsOf::backbone;
+  config.train.optimizer = {.kind = OptimizerKind::sgd, .learning_rate = 1e-30};
+  config.method.cooperation = Cooperation::none;
+  auto simulation = test::make_simulation(config);
+  const auto before = simulation.state().values;
+  simulation.run_round();
+  const auto after = simulation.state().values;
+  ASSERT_EQ(before.size(), after.size());
+  for (std::size_t i = 0; i < before.size(); ++i) ASSERT_NEAR(after[i], before[i], 1e-6);
+}
+
+TEST(BackboneMoments, AreRefusedWhereTheyDoNotFit) {
+  auto config = skewed();
+  config.train.frame.moments = MomentsOf::backbone;
+  config.validate();
+  test::expect_error(ErrorCode::invalid_argument, "there are none", [&] { make_method(config); });
+  auto reads_logits = config;
+  reads_logits.head.kind = HeadKind::pfpt;
+  test::expect_error(ErrorCode::invalid_argument, "train.head_moments", [&] { reads_logits.validate(); });
+  auto served = config;
+  apply_method(served, "fedavg-pt");
+  served.train.frame = config.train.frame;
+  served.validate();
+  served.train.frame.moments = MomentsOf::own;
+  test::expect_error(ErrorCode::invalid_argument, "train.head_coordinates", [&] { served.validate(); });
+}
+
+std::string adapter_bytes(const std::filesystem::path& run) {
+  return read_text_file(run / "adapter/network.safetensors");
+}
+
+TEST(BackboneMoments, AreReadFromBesideTheWeightsAndDecideWhatMayBeResumed) {
+  test::SmallExperiment experiment;
+  apply_method(experiment.config, "dfrost-plus");
+  experiment.config.train.frame.moments = MomentsOf::backbone;
+  test::StoppingObserver nobody;
+  test::expect_error(ErrorCode::not_found, "dfrost backbone moments", [&] { experiment.run(nobody); });
+  test::write_small_moments(experiment.config.backbone);
+  experiment.run(nobody);
+  const auto whole = adapter_bytes(experiment.run_folder());
+
+  std::filesystem::remove_all(experiment.run_folder());
+  experiment.config.run.threads = 3;
+  experiment.config.run.checkpoint_every = 1;
+  test::StoppingObserver stop(1);
+  EXPECT_THROW(experiment.run(stop), Error);
+  test::write_small_moments(experiment.config.backbone, 2);
+  test::expect_error(ErrorCode::failed_precondition, "", [&] { experiment.run(nobody, true); });
+  test::write_small_moments(experiment.config.backbone);
+  experiment.run(nobody, true);
+  EXPECT_EQ(adapter_bytes(experiment.run_folder()), whole);
 }
 
 // Everything that is for label skew, with what else a run may have.
@@ -96,6 +172,7 @@ std::vector<RunConfig> compositions() {
   all[0].prompts.counts = {4, 2, 3};
   all[0].network.faults = {.link_failure = 0.3, .active_clients = 4};
   all[1].train.optimizer_state = OptimizerMemory::kept;
+  all[1].train.frame.moments = MomentsOf::backbone;
   all[2].train.optimizer_state = OptimizerMemory::kept;
   all[2].head.kind = HeadKind::mlp;
   return all;

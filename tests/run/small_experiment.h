@@ -11,9 +11,12 @@
 #include <string>
 #include <vector>
 
+#include "backbone/moments_file.h"
 #include "backbone/small_checkpoint.h"
+#include "backbone/weights_fingerprint.h"
 #include "base/random.h"
 #include "config/config.h"
+#include "run/backbone_frame.h"
 #include "run/run.h"
 #include "support/support.h"
 
@@ -59,6 +62,22 @@ inline void write_small_files(const std::filesystem::path& folder) {
     write_squares(folder / (name + "/train.bin"), 4, domain);
     write_squares(folder / (name + "/test.bin"), 2, domain + 10);
   }
+}
+
+// Moments beside the checkpoint, of pictures that are noise.
+inline void write_small_moments(const BackboneSection& section, Seed seed = 1) {
+  const auto checkpoint = open_checkpoint(section.path, section.checkpoint_options());
+  const auto backbone = make_backbone(*checkpoint, {.precision = Precision::fp32, .training = false});
+  const Geometry& g = backbone->geometry();
+  const std::size_t rows = 200 * g.patches();
+  std::vector<float> pixels(rows * g.patch_values());
+  RandomStream random(seed, "pictures");
+  for (float& value : pixels) value = static_cast<float>(random.normal());
+  ThreadPool threads(1);
+  FeatureSums sums(*backbone);
+  sums.add({pixels.data(), rows, g.patch_values()}, threads);
+  write_moments(moments_file(section.path, g.image_size), sums.moments(),
+                moments_origin(*checkpoint, weights_fingerprint(*checkpoint)));
 }
 
 struct SmallExperiment {

@@ -6,6 +6,8 @@
 #include "config/config.h"
 #include "data/corpus.h"
 #include "dfrost/backbone.h"
+#include "dfrost/preprocessing.h"
+#include "run/backbone_frame.h"
 #include "run/simulation.h"
 
 namespace dfrost::test {
@@ -67,10 +69,40 @@ inline const Backbone& tiny_backbone() {
   return *backbone;
 }
 
+// Of the tiny backbone's features over the corpus' training pictures, as `dfrost backbone moments` takes
+// them.
+inline FeatureMoments moments_of_pictures(const Corpus& corpus, const Preprocessing& how) {
+  std::vector<ImageView> views;
+  for (std::size_t i = 0; i < corpus.train.size(); ++i)
+    views.push_back({corpus.train.bytes.data() + i * 8 * 8 * 3, 8, 8});
+  const Geometry& g = tiny_backbone().geometry();
+  const auto pixels = preprocess(views, how, g);
+  ThreadPool threads(1);
+  FeatureSums sums(tiny_backbone());
+  sums.add({pixels.data(), views.size() * g.patches(), g.patch_values()}, threads);
+  return sums.moments();
+}
+
+inline FrameParts frame_of_moments(const FeatureMoments& moments, const HeadFrameOptions& options) {
+  InputMoments all{static_cast<double>(moments.count), {moments.mean.begin(), moments.mean.end()}, {}};
+  if (options.coordinates == HeadCoordinates::whitened)
+    all.covariance.assign(moments.covariance.begin(), moments.covariance.end());
+  return frame_parts(all, options.shrinkage).value();
+}
+
+// With the moments that it asks for, where they come with the backbone.
+inline Simulation make_simulation(const RunConfig& config, const Preprocessing& how, Corpus corpus) {
+  std::optional<FrameParts> frame;
+  if (config.takes_backbone_moments())
+    frame = frame_of_moments(moments_of_pictures(corpus, how), config.train.frame);
+  return {config, make_method(config, NoiseOrigin::seed, std::move(frame)), tiny_backbone(), how,
+          std::move(corpus)};
+}
+
 inline Simulation make_simulation(const RunConfig& config) {
   Preprocessing how;
   how.resize = how.crop = tiny_backbone().geometry().image_size;
-  return Simulation(config, tiny_backbone(), how, coloured_squares(12, 4));
+  return make_simulation(config, how, coloured_squares(12, 4));
 }
 
 inline SavedNodes state_after(const RunConfig& config, std::size_t rounds) {
