@@ -167,6 +167,8 @@ TEST(RecordJson, WritesEveryFigureUnderItsOwnName) {
   record.diverged_clients = 4;
   record.consensus_error = 5;
   record.consensus_error_total = 6;
+  record.consensus_error_gain = 6.25;
+  record.consensus_error_floor = 6.5;
   record.merge_error = 7;
   record.off_index_mass = 8;
   record.dead_prompts = 9;
@@ -174,6 +176,7 @@ TEST(RecordJson, WritesEveryFigureUnderItsOwnName) {
   record.dropped_prompts = 90;
   record.mixing_factor = 10;
   record.active_mixing_factor = 11;
+  record.mixing_factor_error = 11.5;
   record.edges = 12;
   record.failed_edges = 13;
   record.absent_clients = 14;
@@ -186,9 +189,9 @@ TEST(RecordJson, WritesEveryFigureUnderItsOwnName) {
   record.graph = {.links = {{0, 1}}, .failed = {{1, 2}}, .absent = {3}};
   const auto expected = nlohmann::ordered_json::parse(R"({
     "schema": 1, "round": 1, "train_loss": 2, "images": 3, "diverged_clients": 4, "consensus_error": 5,
-    "consensus_error_total": 6, "merge_error": 7, "off_index_mass": 8, "dead_prompts": 9,
+    "consensus_error_total": 6, "consensus_error_gain": 6.25, "consensus_error_floor": 6.5, "merge_error": 7, "off_index_mass": 8, "dead_prompts": 9,
     "prompts_per_client": 9.5, "dropped_prompts": 90, "mixing_factor": 10,
-    "active_mixing_factor": 11, "edges": 12, "failed_edges": 13, "absent_clients": 14, "sent_bytes": 15,
+    "active_mixing_factor": 11, "mixing_factor_error": 11.5, "edges": 12, "failed_edges": 13, "absent_clients": 14, "sent_bytes": 15,
     "sent_messages": 16, "refused_messages": 17, "missing_messages": 18,
     "seconds": {"train": 19, "exchange": 20, "merge": 21, "evaluate": 22, "measure": 23, "total": 105},
     "graph": {"links": [[0, 1]], "failed": [[1, 2]], "absent": [3]},

@@ -162,8 +162,7 @@ TEST(Server, RefusesWhatNeedsNeighbours) {
                      [&] { config.validate(); });
   config = served("fedavg-pt");
   config.train.frame.coordinates = HeadCoordinates::whitened;
-  test::expect_error(ErrorCode::invalid_argument, "needs moments that neighbours mix",
-                     [&] { config.validate(); });
+  test::expect_error(ErrorCode::invalid_argument, "those of a server have none", [&] { config.validate(); });
 }
 
 }  // namespace
