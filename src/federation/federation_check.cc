@@ -11,6 +11,7 @@
 #include "dfrost/error.h"
 #include "federation/federation_file.h"
 #include "federation/hex.h"
+#include "federation/methods_of_sites.h"
 #include "federation/names.h"
 #include "federation/portable_config.h"
 
@@ -100,6 +101,14 @@ void check_numbers(const Federation& federation, const RunConfig& config) {
            "a quorum is the number of members that must be linked before round 1");
 }
 
+void check_method(const RunConfig& config) {
+  try {
+    check_methods_of_sites(config);
+  } catch (const Error& error) {
+    misfit(error.what(), "ask the founder for a file of another experiment, and do not join this one");
+  }
+}
+
 bool meet(const Member& a, const Member& b) {
   const std::uint64_t round = std::max(a.from_round, b.from_round);
   return a.takes_part_in(round) && b.takes_part_in(round);
@@ -113,6 +122,7 @@ void check_federation(const Federation& federation) {
   if (!fingerprint || fingerprint->size() != 8) misfit("the frozen model's fingerprint is damaged");
   const RunConfig config = federation.config();
   check_portable(federation.experiment);
+  check_method(config);
   check_members(federation);
   check_classes(federation, config);
   check_numbers(federation, config);

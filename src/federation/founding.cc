@@ -10,6 +10,7 @@
 #include "base/version.h"
 #include "config/toml_file.h"
 #include "dfrost/error.h"
+#include "federation/methods_of_sites.h"
 #include "federation/names.h"
 #include "federation/portable_config.h"
 #include "partition/partition.h"
@@ -28,41 +29,6 @@ void check_count(const RunConfig& config, std::size_t members) {
                   ? fmt::format("for these members: --set partition.clients_per_domain={}", members / domains)
                   : fmt::format("with {} domains it needs a multiple of {} members", domains, domains))
       .at("partition.clients_per_domain");
-}
-
-// What sites cannot do together yet.
-void check_method(const RunConfig& config) {
-  if (config.method.cooperation != Cooperation::peers) {
-    const bool served = config.method.cooperation == Cooperation::server;
-    throw Error(
-        ErrorCode::invalid_argument,
-        fmt::format("method.cooperation = {} is not for sites: {}", to_string(config.method.cooperation),
-                    served ? "a federation has no member yet that is a server"
-                           : "they exchange nothing by it, and need no federation"),
-        "name a method whose clients are peers, such as --set method.name=dfrost, or use 'dfrost "
-        "run' for a simulation")
-        .at("method.cooperation");
-  }
-  if (config.network.faults.late_clients > 0 || config.network.faults.meet_round > 0)
-    throw Error(ErrorCode::invalid_argument,
-                "network.late_clients and network.meet_round are for simulations: sites join when they do",
-                "leave them out; 'dfrost federation add' takes in another site later")
-        .at("network");
-  if (config.method.round == RoundKind::ntk)
-    throw Error(
-        ErrorCode::invalid_argument,
-        "method.round = ntk is not for sites: its letters hold what the head reads of every single picture",
-        "name a method that sends trained values alone, such as --set method.name=dfrost, or use 'dfrost "
-        "run' for a simulation")
-        .at("method.round");
-  const auto& frame = config.train.frame;
-  const bool sends_moments = frame.coordinates != HeadCoordinates::raw && frame.moments == MomentsOf::network;
-  if (!sends_moments || frame.noise == 0) return;
-  throw Error(ErrorCode::invalid_argument,
-              "train.moment_noise is not for sites: it is drawn from run.seed, which every member knows, so "
-              "that every member can take it off again",
-              "--set train.moment_noise=0, and see docs/explanation/what-travels.md for what moments tell")
-      .at("train.moment_noise");
 }
 
 std::vector<std::string> names_of(const std::string& domain, const std::vector<std::string>& classes) {
@@ -102,7 +68,7 @@ std::vector<std::string> class_list(const RunConfig& config) {
 Federation found_federation(const RunConfig& config, const std::vector<MemberFile>& members,
                             const FoundingOptions& options, const PrivateKey& founder) {
   const RunConfig portable = portable_config(config);
-  check_method(config);
+  check_methods_of_sites(config);
   check_count(config, members.size());
   Federation federation;
   federation.name = options.name.empty() ? config.run.name : options.name;

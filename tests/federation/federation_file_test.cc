@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/random.h"
+#include "config/methods.h"
 #include "config/settings_identity.h"
 #include "federation/signed_text.h"
 #include "federation/small_federation.h"
@@ -14,6 +15,7 @@ namespace dfrost {
 namespace {
 
 using test::expect_error;
+using test::small_experiment_of;
 using test::SmallFederation;
 
 void expect_same(const Federation& a, const Federation& b) {
@@ -108,6 +110,30 @@ TEST(FederationFile, WithAPathInItsExperimentIsRefused) {
     const auto text = sign_text(SignedKind::federation, federation_body(small.federation), small.founder);
     EXPECT_THROW(parse_federation(text), Error) << change;
   }
+}
+
+// 'federation create' makes none such; whoever signs a file may have written it by hand.
+TEST(FederationFile, OfAMethodThatIsNotForSitesIsRefusedByWhomeverReadsIt) {
+  const auto federation_with = [](const std::string& method, double noise, MomentsOf moments) {
+    RunConfig config = small_experiment_of(2);
+    apply_method(config, method);
+    config.train.frame.noise = noise;
+    config.train.frame.moments = moments;
+    SmallFederation small(2);
+    small.federation.experiment = to_toml(portable_config(config));
+    return small;
+  };
+  const auto refused = [](const std::string& why, const SmallFederation& small) {
+    expect_error(ErrorCode::failed_precondition, why, [&] { check_federation(small.federation); });
+    const auto text = sign_text(SignedKind::federation, federation_body(small.federation), small.founder);
+    EXPECT_THROW(parse_federation(text), Error) << why;
+  };
+  refused("train.moment_noise is not for sites", federation_with("dfrost-plus", 0.1, MomentsOf::network));
+  refused("method.round = ntk is not for sites", federation_with("ntk-dfl", 0, MomentsOf::network));
+  refused("is not for sites", federation_with("local", 0, MomentsOf::network));
+  check_federation(federation_with("dfrost-plus", 0, MomentsOf::network).federation);
+  // Noise on moments that stay at home hides nothing and harms nobody.
+  check_federation(federation_with("dfrost-plus", 0.1, MomentsOf::own).federation);
 }
 
 TEST(FederationFile, IsRefusedWhereItsPartsDoNotFit) {
