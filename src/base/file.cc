@@ -199,9 +199,9 @@ int put_bytes_unless_a_test_forbids(const FileDescriptor& file, std::span<const 
   return error;
 }
 
-void write_all(const FileDescriptor& file, std::span<const std::byte> bytes,
-               const std::filesystem::path& path) {
-  if (const int error = put_bytes_unless_a_test_forbids(file, bytes, path)) fail("write", path, error);
+void write_all(const FileDescriptor& file, FilePieces pieces, const std::filesystem::path& path) {
+  for (const auto bytes : pieces)
+    if (const int error = put_bytes_unless_a_test_forbids(file, bytes, path)) fail("write", path, error);
   const int error = change(FileChange::flush, path, [&] { return ::fsync(file.get()); });
   // What is no file on a disk (a pipe, a device) cannot be flushed to one, and need not.
   if (error != 0 && error != EINVAL) fail("write", path, error);
@@ -292,17 +292,21 @@ std::string read_file_start(const std::filesystem::path& path, std::size_t count
   return text;
 }
 
-void write_file_atomically(const std::filesystem::path& given, std::span<const std::byte> bytes) {
+void write_file_atomically(const std::filesystem::path& given, FilePieces pieces) {
   if (is_device_or_pipe(given)) {
     const FileDescriptor device(given, O_WRONLY);
     if (!device) fail("write", given, errno);
-    return write_all(device, bytes, given);
+    return write_all(device, pieces, given);
   }
   const std::filesystem::path path = followed(given);
   UnfinishedFile unfinished(path);
-  write_all(unfinished.file(), bytes, path);
+  write_all(unfinished.file(), pieces, path);
   unfinished.move_into_place();
   flush_folder_of(path);
+}
+
+void write_file_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes) {
+  write_file_atomically(path, FilePieces(&bytes, 1));
 }
 
 bool is_unfinished_file(const std::filesystem::path& path) {
@@ -322,7 +326,8 @@ void append_to_file(const std::filesystem::path& path, std::string_view text) {
     return file ? 0 : -1;
   });
   if (error != 0) fail("write", path, error);
-  write_all(file, std::as_bytes(std::span(text)), path);
+  const std::span<const std::byte> bytes = std::as_bytes(std::span(text));
+  write_all(file, {&bytes, 1}, path);
 }
 
 void rename_file(const std::filesystem::path& from, const std::filesystem::path& to) {

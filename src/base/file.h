@@ -53,7 +53,10 @@ std::string read_file_start(const std::filesystem::path& path, std::size_t count
 
 // Writes to a temporary file beside `path`, flushes it to disk and renames it over `path`. The temporary file
 // is a new one of a name that nobody can have foreseen. A link stays a link: the file that it leads to is
-// replaced. What is no file on a disk (a pipe, /dev/null) is written to as it is.
+// replaced. What is no file on a disk (a pipe, /dev/null) is written to as it is. In pieces, one after the
+// other: what lies in several places need not be copied together.
+using FilePieces = std::span<const std::span<const std::byte>>;
+void write_file_atomically(const std::filesystem::path& path, FilePieces pieces);
 void write_file_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes);
 void write_file_atomically(const std::filesystem::path& path, std::string_view text);
 

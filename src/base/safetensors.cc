@@ -154,6 +154,28 @@ std::string header_of(std::span<const FloatTensor* const> sorted, const Safetens
   return header;
 }
 
+// A file's content as it lies in memory: what stands before the tensors, and those.
+class Pieces {
+ public:
+  Pieces(std::span<const FloatTensor> tensors, const SafetensorsMetadata& metadata) {
+    const auto sorted = sorted_by_name(tensors);
+    const std::string header = header_of(sorted, metadata);
+    const std::uint64_t length = header.size();
+    opening_.assign(reinterpret_cast<const char*>(&length), kLengthBytes);
+    opening_ += header;
+    all_.push_back(std::as_bytes(std::span(opening_)));
+    for (const auto* tensor : sorted) all_.push_back(std::as_bytes(tensor->values));
+  }
+  Pieces(const Pieces&) = delete;  // one points to another
+  Pieces& operator=(const Pieces&) = delete;
+
+  FilePieces all() const { return all_; }
+
+ private:
+  std::string opening_;  // the header's length, and the header
+  std::vector<std::span<const std::byte>> all_;
+};
+
 }  // namespace
 
 const TensorView& Safetensors::at(std::string_view name) const {
@@ -179,26 +201,21 @@ SafetensorsFile::SafetensorsFile(const std::filesystem::path& path)
 
 std::vector<std::byte> serialize_safetensors(std::span<const FloatTensor> tensors,
                                              const SafetensorsMetadata& metadata) {
-  const auto sorted = sorted_by_name(tensors);
-  const std::string header = header_of(sorted, metadata);
-  std::size_t size = kLengthBytes + header.size();
-  for (const auto* tensor : sorted) size += tensor->values.size_bytes();
+  const Pieces pieces(tensors, metadata);
+  std::size_t size = 0;
+  for (const auto piece : pieces.all()) size += piece.size();
   std::vector<std::byte> bytes(size);
   std::byte* end = bytes.data();
-  const auto append = [&end](const void* part, std::size_t part_bytes) {
-    if (part_bytes != 0) std::memcpy(end, part, part_bytes);
-    end += part_bytes;
-  };
-  const std::uint64_t length = header.size();
-  append(&length, kLengthBytes);
-  append(header.data(), header.size());
-  for (const auto* tensor : sorted) append(tensor->values.data(), tensor->values.size_bytes());
+  for (const auto piece : pieces.all()) {
+    if (!piece.empty()) std::memcpy(end, piece.data(), piece.size());
+    end += piece.size();
+  }
   return bytes;
 }
 
 void write_safetensors(const std::filesystem::path& path, std::span<const FloatTensor> tensors,
                        const SafetensorsMetadata& metadata) {
-  write_file_atomically(path, serialize_safetensors(tensors, metadata));
+  write_file_atomically(path, Pieces(tensors, metadata).all());
 }
 
 }  // namespace dfrost

@@ -69,10 +69,24 @@ void restore_optimizer(const OptimizerOptions& options, std::uint64_t steps, std
     *remembered = take_floats(rest, remembered->size(), "values that its optimizers remember");
 }
 
+// Lists that grow as they are filled would take twice the memory of a large federation, and be copied.
+void make_room(std::span<const Node> nodes, OptimizerMemory memory, SavedNodes& all) {
+  std::size_t values = 0, remembered = 0, optimizers = 0;
+  for (const auto& node : nodes) {
+    values += node.state.values.size();
+    for (const auto& [name, tensor] : node.memory) remembered += tensor.values.size();
+    optimizers += node.state.optimizer.first.size() + node.state.optimizer.second.size();
+  }
+  all.values.reserve(values);
+  all.memory.reserve(remembered);
+  if (memory == OptimizerMemory::kept) all.optimizer_values.reserve(optimizers);
+}
+
 }  // namespace
 
 SavedNodes save_nodes(std::span<const Node> nodes, OptimizerMemory memory) {
   SavedNodes all;
+  make_room(nodes, memory, all);
   for (const auto& node : nodes) {
     auto layout = layout_of_node(node);
     if (!all.layouts.empty()) layout.nodes = all.layouts.back().nodes;  // to compare all else

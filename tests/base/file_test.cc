@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <set>
 
@@ -21,6 +22,25 @@ TEST(WriteFileAtomically, LeavesTheNewContentAndNoTemporaryFile) {
   write_file_atomically(folder / "a.txt", "one");
   write_file_atomically(folder / "a.txt", "two");
   EXPECT_EQ(read_text_file(folder / "a.txt"), "two");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+}
+
+TEST(WriteFileAtomically, WritesPiecesOneAfterTheOtherOrNoneOfThem) {
+  const test::TemporaryFolder folder;
+  const std::string first = "one, ", second, third = "three";
+  const std::array pieces = {std::as_bytes(std::span(first)), std::as_bytes(std::span(second)),
+                             std::as_bytes(std::span(third))};
+  write_file_atomically(folder / "a.txt", pieces);
+  EXPECT_EQ(read_text_file(folder / "a.txt"), "one, three");
+  int writes = 0;
+  const ScopedFileFault full([&](FileChange change, const auto&) {
+    const bool is_last = change == FileChange::write && ++writes == 3;
+    return is_last ? FileVerdict{FileVerdict::Kind::fails, ENOSPC} : FileVerdict{};
+  });
+  test::expect_error(ErrorCode::resource_exhausted, "a.txt",
+                     [&] { write_file_atomically(folder / "a.txt", FilePieces(pieces)); });
+  EXPECT_EQ(writes, 3);
+  EXPECT_EQ(read_text_file(folder / "a.txt"), "one, three");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
 }
 
