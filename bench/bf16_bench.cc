@@ -87,6 +87,29 @@ BENCHMARK(BM_Product)
     ->Args({1656, 768, 3072})
     ->Args({8, 768, 768});
 
+void BM_ProductAdd(benchmark::State& state) {
+  if (lacks_tiles(state)) return;
+  const Product p(state);
+  Matrix<float> out(p.m, p.n);
+  std::fill_n(out.data(), p.m * p.n, 0.0f);
+  for (auto _ : state) Bf16Ops::product_add(p.a, p.w, p.bias, out);
+  count_flops(state, p.flops());
+}
+BENCHMARK(BM_ProductAdd)->Args({480, 768, 768})->Args({480, 768, 3072});
+
+void BM_ProductNormalizeBackward(benchmark::State& state) {
+  if (lacks_tiles(state)) return;
+  const Product p(state);
+  Matrix<float> dx(p.m, p.n);
+  std::fill_n(dx.data(), p.m * p.n, 0.0f);
+  Bf16Ops::Operand normalized;
+  std::vector<float> inverse_std(p.m);
+  Bf16Ops::normalize(some_numbers(p.m, p.n), 1e-6f, normalized, inverse_std);
+  for (auto _ : state) Bf16Ops::product_normalize_backward(p.a, p.w, normalized, inverse_std, dx);
+  count_flops(state, p.flops());
+}
+BENCHMARK(BM_ProductNormalizeBackward)->Args({480, 768, 2304})->Args({480, 768, 3072});
+
 void BM_ProductRows(benchmark::State& state) {
   if (lacks_tiles(state)) return;
   const Product p(state);

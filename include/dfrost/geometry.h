@@ -15,6 +15,7 @@ struct Geometry {
   std::size_t image_size = 0;      // pixels; a multiple of patch_size
   std::size_t special_tokens = 1;  // 1: CLS; 2: CLS and DeiT's distillation token
   std::size_t classes = 0;         // of the checkpoint's own head; 0 when it has none
+  std::size_t gated_blocks = 0;    // a ConViT's: as many of its blocks, from the first on
   float layer_norm_epsilon = 1e-6f;
   std::string_view architecture = "vit";  // a name in the table of architectures; static storage
 

@@ -21,6 +21,7 @@ constexpr std::array kArchitectures = {
                  .infer_layout = infer_convit_layout,
                  .default_preprocessing = convit_preprocessing,
                  .open_weights = open_convit_weights,
+                 .random_weights = random_convit_weights,
                  .flops = convit_flops,
                  .weight_bytes = convit_weight_bytes},
     Architecture{.name = "vit",
@@ -28,6 +29,7 @@ constexpr std::array kArchitectures = {
                  .infer_layout = infer_vit_layout,
                  .default_preprocessing = vit_preprocessing,
                  .open_weights = open_vit_weights,
+                 .random_weights = random_vit_weights,
                  .flops = vit_flops,
                  .weight_bytes = vit_weight_bytes},
     // No tensors are its, so of its row only the costs are asked for.
@@ -36,6 +38,7 @@ constexpr std::array kArchitectures = {
                  .infer_layout = nullptr,
                  .default_preprocessing = nullptr,
                  .open_weights = nullptr,
+                 .random_weights = nullptr,
                  .flops = pixels_flops,
                  .weight_bytes = pixels_weight_bytes},
 };

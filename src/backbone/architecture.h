@@ -12,6 +12,7 @@
 
 #include "backbone/checkpoint_layout.h"
 #include "backbone/weights.h"
+#include "base/random.h"
 
 namespace dfrost {
 
@@ -44,6 +45,9 @@ struct Architecture {
   // The store must outlive what is returned. `geometry`: the layout's, for the image size that is wanted.
   std::unique_ptr<WeightSource> (*open_weights)(const TensorStore& store, const CheckpointLayout& layout,
                                                 const Geometry& geometry);
+
+  // See random_weights.h.
+  std::unique_ptr<WeightSource> (*random_weights)(const Geometry& geometry, Seed seed);
 
   StepFlops (*flops)(const Geometry& geometry, std::size_t prompts);
 

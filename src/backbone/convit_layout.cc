@@ -48,10 +48,12 @@ void infer_convit_blocks(TensorInventory& inventory, CheckpointLayout& layout) {
     // Once one has no gate, none behind it has.
     gated = gated && inventory.has(stem(kGate));
     inventory.take_norm(stem(naming.norm1), geometry.width);
-    if (gated)
+    if (gated) {
       take_gated_attention(inventory, layout, geometry.depth);
-    else
+      ++geometry.gated_blocks;
+    } else {
       inventory.take(stem("attn.qkv.weight"), {3 * geometry.width, geometry.width});
+    }
     inventory.take_linear(stem(naming.projection), geometry.width, geometry.width);
     inventory.take_norm(stem(naming.norm2), geometry.width);
     inventory.take_linear(stem(naming.fc1), geometry.mlp_width, geometry.width);
@@ -61,11 +63,6 @@ void infer_convit_blocks(TensorInventory& inventory, CheckpointLayout& layout) {
     refuse_layout(fmt::format("all {} blocks of this ConViT are gated: there is none for its class token",
                               geometry.depth));
   }
-}
-
-// In every ConViT that is published.
-std::size_t usual_gated_blocks(const Geometry& geometry) {
-  return geometry.depth - std::min<std::size_t>(2, geometry.depth);
 }
 
 }  // namespace
@@ -112,16 +109,19 @@ StepFlops convit_flops(const Geometry& geometry, std::size_t prompts) {
   const auto width = static_cast<double>(geometry.width), mlp = static_cast<double>(geometry.mlp_width);
   const auto tokens = static_cast<double>(geometry.tokens(prompts));
   const double matrices = 4 * width * width + 2 * width * mlp, pairs = (2 * tokens - 1) * width;
-  const auto blocks = static_cast<double>(usual_gated_blocks(geometry));
+  const auto blocks = static_cast<double>(geometry.gated_blocks);
   flops.forward -= 2 * blocks * (matrices + 2 * pairs);
   flops.backward -= 2 * blocks * (matrices + 4 * pairs);
+  // In the first block it had been spared this way already.
+  if (geometry.gated_blocks > 0) flops.backward += 2 * 3 * width * width;
   return flops;
 }
 
-std::size_t convit_weight_bytes(const Geometry& geometry, Precision, bool training) {
+std::size_t convit_weight_bytes(const Geometry& geometry, Precision precision, bool training) {
+  const std::size_t value_bytes = precision == Precision::bf16 ? 2 : 4;
   const std::size_t scores = geometry.heads * geometry.patches() * geometry.patches();
-  return vit_weight_bytes(geometry, Precision::fp32, training) +
-         usual_gated_blocks(geometry) * scores * sizeof(float);
+  return vit_weight_bytes(geometry, precision, training) +
+         geometry.gated_blocks * (scores * value_bytes + geometry.heads * sizeof(float));
 }
 
 }  // namespace dfrost

@@ -1,4 +1,4 @@
-// The weights of a ConViT (d'Ascoli et al. 2021) in canonical form, read from a checkpoint: a vision
+// The weights of a ConViT (d'Ascoli et al. 2021) in canonical form, whatever file they came from: a vision
 // transformer whose first blocks attend by content and by position, a gate per head deciding how much of
 // each, and whose class token joins behind them.
 #pragma once
@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "backbone/checkpoint_layout.h"
 #include "backbone/vit_weights.h"
+#include "kernels/buffer.h"
 
 namespace dfrost {
 
@@ -17,28 +17,24 @@ struct GateWeights {
   std::vector<float> gating;  // [heads], before the sigmoid
 };
 
-class ConvitWeights final : public WeightSource {
+class ConvitWeights : public WeightSource {
  public:
-  ConvitWeights(const TensorStore& store, const CheckpointLayout& layout, const Geometry& geometry);
+  std::size_t gated_blocks() const { return geometry().gated_blocks; }
 
-  const Geometry& geometry() const override { return geometry_; }
-  std::size_t gated_blocks() const { return gated_blocks_; }
+  virtual StemWeights read_stem() const = 0;  // the class token has no position
+  virtual BlockWeights read_block(std::size_t index) const = 0;
+  virtual GateWeights read_gate(std::size_t index) const = 0;  // index < gated_blocks()
+  virtual NormWeights read_final_norm() const = 0;
+  virtual std::vector<LinearWeights> read_heads() const = 0;
 
-  StemWeights read_stem() const;  // the class token has no position
-  BlockWeights read_block(std::size_t index) const;
-  GateWeights read_gate(std::size_t index) const;  // index < gated_blocks()
-  NormWeights read_final_norm() const;
-  std::vector<LinearWeights> read_heads() const;
-
-  bool runs(Precision precision) const override { return precision != Precision::bf16; }
-  std::unique_ptr<Backbone> make_backbone(const Packing& packing) const override;
-  void add_to(ContentHash& hash) const override;
-
- private:
-  const TensorStore& store_;
-  CheckpointLayout layout_;
-  Geometry geometry_;  // the layout's, for the image size that was asked for
-  std::size_t gated_blocks_ = 0;
+  std::unique_ptr<Backbone> make_backbone(const Packing& packing) const final;
+  std::vector<float> first_block_map() const final { return key_value_map(read_block(0)); }
+  void add_to(ContentHash& hash) const final;
 };
+
+// What the gates of a block are made of, in a picture of grid × grid patches: between 0 and 1, [heads]; and
+// the softmax over keys of what their offsets give, [heads·patches, patches].
+std::vector<float> gates_of(const GateWeights& weights);
+Matrix<float> position_scores(const GateWeights& weights, std::size_t grid);
 
 }  // namespace dfrost

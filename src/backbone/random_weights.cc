@@ -7,6 +7,8 @@
 #include <cassert>
 #include <cmath>
 
+#include "backbone/architecture.h"
+#include "backbone/vit.h"
 #include "base/suggest.h"
 #include "dfrost/error.h"
 
@@ -28,12 +30,23 @@ Geometry vit(std::size_t width, std::size_t depth, std::size_t patch) {
           .classes = 1000};
 }
 
+Geometry convit(std::size_t heads) {
+  Geometry geometry = vit(48 * heads, 12, 16);
+  geometry.heads = heads;
+  geometry.gated_blocks = 10;
+  geometry.architecture = "convit";
+  return geometry;
+}
+
 const std::array kModels = {
     Model{"vit-b32", vit(768, 12, 32)},
     Model{"vit-b16", vit(768, 12, 16)},
     Model{"vit-l16", vit(1024, 24, 16)},
     Model{"vit-s16", vit(384, 12, 16)},
     Model{"deit-tiny", vit(192, 12, 16)},
+    Model{"convit-base", convit(16)},
+    Model{"convit-small", convit(9)},
+    Model{"convit-tiny", convit(4)},
     Model{"tiny",
           {.width = 64,
            .depth = 3,
@@ -63,6 +76,10 @@ Geometry geometry_of_model(std::string_view name) {
   throw Error(ErrorCode::invalid_argument, fmt::format("unknown model '{}'", name),
               near ? fmt::format("did you mean '{}'?", *near)
                    : fmt::format("the models are {}", fmt::join(names, ", ")));
+}
+
+std::unique_ptr<WeightSource> random_weights(const Geometry& geometry, Seed seed) {
+  return architecture_of(geometry).random_weights(geometry, seed);
 }
 
 RandomWeights::RandomWeights(const Geometry& geometry, Seed seed) : geometry_(geometry), seed_(seed) {}
@@ -125,6 +142,10 @@ std::vector<LinearWeights> RandomWeights::read_heads() const {
   for (std::size_t i = 0; i < geometry_.special_tokens; ++i)
     heads.push_back(linear("head", i, geometry_.classes, geometry_.width));
   return heads;
+}
+
+std::unique_ptr<WeightSource> random_vit_weights(const Geometry& geometry, Seed seed) {
+  return std::make_unique<RandomWeights>(geometry, seed);
 }
 
 }  // namespace dfrost

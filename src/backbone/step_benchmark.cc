@@ -9,6 +9,7 @@
 #include "backbone/chunked_backbone.h"
 #include "base/random.h"
 #include "base/repeated_work.h"
+#include "base/stopwatch.h"
 #include "base/thread_pool.h"
 #include "dfrost/error.h"
 #include "kernels/bf16_ops.h"
@@ -65,6 +66,15 @@ double steps_per_second(std::vector<Client>& clients, double seconds,
                          [&](std::size_t i) { return [&step, &client = clients[i]] { step(client); }; });
 }
 
+// One per client; those that have the machine to themselves share `pool`.
+std::vector<Client> make_clients(const Backbone& backbone, const StepBenchmarkOptions& options,
+                                 std::size_t count, ThreadPool* pool) {
+  std::vector<Client> clients;
+  clients.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) clients.emplace_back(backbone, options, i, pool);
+  return clients;
+}
+
 double measure_product_gflops_in(Precision precision, const ProductShapes& shape, std::size_t threads,
                                  double seconds) {
   if (precision == Precision::bf16) return measure_product_gflops<Bf16Ops>(shape, threads, seconds);
@@ -97,6 +107,21 @@ void StepBenchmarkOptions::validate() const {
   check(seconds > 0 && seconds <= 600, "seconds must be above 0 and at most 600");
 }
 
+double quiet_train_rate(const Backbone& backbone, const StepBenchmarkOptions& options) {
+  constexpr std::size_t kTries = 5;
+  options.validate();
+  auto clients =
+      make_clients(backbone, options, options.threads == 0 ? available_threads() : options.threads, nullptr);
+  double best = 0;
+  for (std::size_t attempt = 0; attempt < kTries; ++attempt) {
+    best = std::max(
+        best, runs_per_second<ThreadStopwatch>(clients.size(), options.seconds / kTries, [&](std::size_t i) {
+          return [&client = clients[i]] { client.train(); };
+        }));
+  }
+  return best * static_cast<double>(options.batch);
+}
+
 StepBenchmark benchmark_step(const Backbone& backbone, const StepBenchmarkOptions& options) {
   options.validate();
   StepBenchmark result;
@@ -104,11 +129,7 @@ StepBenchmark benchmark_step(const Backbone& backbone, const StepBenchmarkOption
   result.clients = options.clients == 0 ? result.threads : options.clients;
   std::optional<ThreadPool> pool;
   if (result.clients == 1) pool.emplace(result.threads);
-  std::vector<Client> clients;
-  clients.reserve(result.clients);
-  for (std::size_t i = 0; i < result.clients; ++i) {
-    clients.emplace_back(backbone, options, i, pool ? &*pool : nullptr);
-  }
+  auto clients = make_clients(backbone, options, result.clients, pool ? &*pool : nullptr);
 
   // The peak is taken before and after, and the better one counts: a quiet moment must not flatter the step.
   const double before = measure_peak(backbone, options, result.threads);

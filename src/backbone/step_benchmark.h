@@ -29,6 +29,11 @@ struct StepBenchmark {
   double fraction_of_peak = 0;  // gflops_train / gemm_peak_gflops
 };
 
+// Pictures a second, forward and back, that this machine does when nothing else runs on it, from a moment in
+// which much may: by the time that the threads themselves computed, the best of several short tries of
+// options.seconds together.
+double quiet_train_rate(const Backbone& backbone, const StepBenchmarkOptions& options);
+
 StepBenchmark benchmark_step(const Backbone& backbone, const StepBenchmarkOptions& options);
 
 }  // namespace dfrost

@@ -1,6 +1,8 @@
 #include "backbone/stored_weights.h"
 
+#include <cassert>
 #include <span>
+#include <utility>
 
 namespace dfrost {
 
@@ -30,6 +32,20 @@ std::vector<LinearWeights> read_heads(const TensorStore& store, const Checkpoint
   std::vector<LinearWeights> heads;
   for (const auto& stem : layout.heads) heads.push_back(read_linear(store, {stem}, g.classes, g.width, true));
   return heads;
+}
+
+BlockWeights read_block_around(LinearWeights qkv, const TensorStore& store, const CheckpointLayout& layout,
+                               std::size_t index) {
+  assert(index < layout.geometry.depth);
+  const auto& naming = layout.naming;
+  const std::size_t width = layout.geometry.width, mlp_width = layout.geometry.mlp_width;
+  const auto stem = [&](const std::string& name) { return naming.in_block(index, name); };
+  return {read_norm(store, stem(naming.norm1), width),
+          std::move(qkv),
+          read_linear(store, {stem(naming.projection)}, width, width, true),
+          read_norm(store, stem(naming.norm2), width),
+          read_linear(store, {stem(naming.fc1)}, mlp_width, width, true),
+          read_linear(store, {stem(naming.fc2)}, width, mlp_width, true)};
 }
 
 }  // namespace dfrost

@@ -9,6 +9,7 @@
 
 #include "backbone/architecture.h"
 #include "backbone/vit_weights.h"
+#include "base/random.h"
 
 namespace dfrost {
 
@@ -18,6 +19,7 @@ CheckpointLayout infer_vit_layout(const TensorDescriptions& tensors, const Check
 DefaultPreprocessing vit_preprocessing(const CheckpointLayout& layout, const std::filesystem::path& path);
 std::unique_ptr<WeightSource> open_vit_weights(const TensorStore& store, const CheckpointLayout& layout,
                                                const Geometry& geometry);
+std::unique_ptr<WeightSource> random_vit_weights(const Geometry& geometry, Seed seed);
 StepFlops vit_flops(const Geometry& geometry, std::size_t prompts);
 std::size_t vit_weight_bytes(const Geometry& geometry, Precision precision, bool training);
 

@@ -1,9 +1,10 @@
 // The weights of a plain vision transformer, read from the tensors of a checkpoint.
 #include <algorithm>
-#include <cassert>
 #include <functional>
 #include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "backbone/position_embeddings.h"
 #include "backbone/stored_weights.h"
@@ -12,12 +13,9 @@
 namespace dfrost {
 namespace {
 
-class StoredVit final : public VitWeights {
+class StoredVit final : public StoredWeights<VitWeights> {
  public:
-  StoredVit(const TensorStore& store, const CheckpointLayout& layout, const Geometry& geometry)
-      : store_(store), layout_(layout), geometry_(geometry) {}
-
-  const Geometry& geometry() const override { return geometry_; }
+  using StoredWeights::StoredWeights;
 
   // The special tokens' positions never change, so they are added here once; those of the patches depend on
   // the image size and are added to every picture.
@@ -43,30 +41,12 @@ class StoredVit final : public VitWeights {
   }
 
   BlockWeights read_block(std::size_t index) const override {
-    assert(index < geometry_.depth);
-    const auto& naming = layout_.naming;
-    const std::size_t width = geometry_.width, mlp_width = geometry_.mlp_width;
-    const auto stem = [&](const std::string& name) { return naming.in_block(index, name); };
+    const std::size_t width = geometry_.width;
     std::vector<std::string> qkv;
-    for (const auto& name : naming.qkv) qkv.push_back(stem(name));
-    return {read_norm(store_, stem(naming.norm1), width),
-            read_linear(store_, qkv, 3 * width, width, layout_.has_qkv_bias),
-            read_linear(store_, {stem(naming.projection)}, width, width, true),
-            read_norm(store_, stem(naming.norm2), width),
-            read_linear(store_, {stem(naming.fc1)}, mlp_width, width, true),
-            read_linear(store_, {stem(naming.fc2)}, width, mlp_width, true)};
+    for (const auto& name : layout_.naming.qkv) qkv.push_back(layout_.naming.in_block(index, name));
+    return read_block_around(read_linear(store_, qkv, 3 * width, width, layout_.has_qkv_bias), store_,
+                             layout_, index);
   }
-
-  NormWeights read_final_norm() const override {
-    return read_norm(store_, layout_.naming.final_norm, geometry_.width);
-  }
-
-  std::vector<LinearWeights> read_heads() const override { return dfrost::read_heads(store_, layout_); }
-
- private:
-  const TensorStore& store_;
-  CheckpointLayout layout_;
-  Geometry geometry_;  // the layout's, for the image size that was asked for
 };
 
 }  // namespace

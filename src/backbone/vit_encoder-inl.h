@@ -28,7 +28,7 @@ template <EncoderOps Ops>
 VitEncoder<Ops>::VitEncoder(const VitWeights& source, const Packing& packing)
     : geometry_(source.geometry()), training_(packing.training), blocks_(geometry_.depth - 1) {
   auto stem = source.read_stem();
-  patch_ = {stem.patch, false, packing.shelf.at("patch")};
+  if (stem.patch.outputs > 0) patch_ = {stem.patch, false, packing.shelf.at("patch")};
   special_tokens_ = std::move(stem.special_tokens);
   patch_positions_ = std::move(stem.patch_positions);
   final_norm_ = source.read_final_norm();
@@ -55,16 +55,21 @@ std::size_t VitEncoder<Ops>::weight_bytes() const {
   return bytes + (special_tokens_.size() + patch_positions_.size()) * sizeof(float);
 }
 
+// positions [patches, width] of one image.
 template <EncoderOps Ops>
-void VitEncoder<Ops>::embed(MatrixView<const float> pixels, MatrixView<float> patches) const {
+void embed_patches(const PackedLinear<Ops>& patch, std::span<const float> positions,
+                   MatrixView<const float> pixels, MatrixView<float> patches) {
   thread_local typename Ops::Operand packed;
   Ops::pack(pixels, packed);
-  Ops::product(packed, patch_.forward, patch_.bias, patches);
-  for (std::size_t r = 0; r < patches.rows(); ++r) {
-    const std::size_t patch = r % geometry_.patches();
-    add_scaled(1.0f, std::span(patch_positions_).subspan(patch * geometry_.width, geometry_.width),
-               patches.row(r));
-  }
+  Ops::product(packed, patch.forward, patch.bias, patches);
+  const std::size_t width = patches.cols(), per_image = positions.size() / width;
+  for (std::size_t r = 0; r < patches.rows(); ++r)
+    add_scaled(1.0f, positions.subspan(r % per_image * width, width), patches.row(r));
+}
+
+template <EncoderOps Ops>
+void VitEncoder<Ops>::embed(MatrixView<const float> pixels, MatrixView<float> patches) const {
+  embed_patches(patch_, patch_positions_, pixels, patches);
 }
 
 template <EncoderOps Ops>
@@ -86,24 +91,33 @@ template <EncoderOps Ops>
 void VitEncoder<Ops>::forward(const Batch& chunk, MatrixView<float> features, bool keep,
                               VitTape<Ops>& tape) const {
   tape.lay_out(geometry_, chunk.images, chunk.prompts_per_image);
-  tape.blocks.resize(keep ? blocks_.size() : std::min<std::size_t>(1, blocks_.size()));
   gather_tokens(chunk, tape);
-  for (std::size_t i = 0; i < blocks_.size(); ++i) {
-    forward_block(blocks_[i], keep, tape.blocks[keep ? i : 0], tape);
-  }
+  forward_blocks(blocks_, keep, tape, [](std::size_t, auto&&... arguments) { Ops::attention(arguments...); });
   forward_last(keep, tape);
   forward_final_norm(features, tape);
 }
 
 template <EncoderOps Ops>
+template <typename Attend>
+void VitEncoder<Ops>::forward_blocks(std::span<const PackedBlock<Ops>> blocks, bool keep, VitTape<Ops>& tape,
+                                     const Attend& attend) const {
+  tape.blocks.resize(keep ? blocks.size() : std::min<std::size_t>(1, blocks.size()));
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    forward_block(blocks[i], keep, tape.blocks[keep ? i : 0], tape,
+                  [&](auto&&... arguments) { attend(i, arguments...); });
+  }
+}
+
+template <EncoderOps Ops>
+template <typename Attend>
 void VitEncoder<Ops>::forward_block(const PackedBlock<Ops>& block, bool keep, VitBlockTape<Ops>& saved,
-                                    VitTape<Ops>& tape) const {
+                                    VitTape<Ops>& tape, const Attend& attend) const {
   const float epsilon = geometry_.layer_norm_epsilon;
   saved.inverse_std1.resize(tape.x.rows());
   saved.inverse_std2.resize(tape.x.rows());
   Ops::normalize(tape.x, epsilon, saved.normalized1, saved.inverse_std1);
   Ops::product_rows(saved.normalized1, block.qkv.forward, block.qkv.bias, saved.qkv);
-  Ops::attention(saved.qkv, tape.shape, tape.packed, keep ? &saved.probabilities : nullptr);
+  attend(saved.qkv, tape.shape, tape.packed, keep ? &saved.probabilities : nullptr);
   Ops::product_add(tape.packed, block.projection.forward, block.projection.bias, tape.x);
   Ops::normalize(tape.x, epsilon, saved.normalized2, saved.inverse_std2);
   Ops::product_gelu(saved.normalized2, block.mlp.fc1.forward, block.mlp.fc1.bias, tape.hidden,
@@ -160,16 +174,23 @@ void VitEncoder<Ops>::backward(MatrixView<const float> d_features, MatrixView<fl
   assert(training_ && tape.blocks.size() == blocks_.size());
   backward_final_norm(d_features, tape);
   backward_last(tape);
-  for (std::size_t i = blocks_.size(); i-- > 0;) {
-    const auto& block = blocks_[i];
+  backward_blocks(blocks_, d_prompts, tape,
+                  [](std::size_t, auto&&... arguments) { Ops::attention_backward(arguments...); });
+}
+
+template <EncoderOps Ops>
+template <typename AttendBackward>
+void VitEncoder<Ops>::backward_blocks(std::span<const PackedBlock<Ops>> blocks, MatrixView<float> d_prompts,
+                                      VitTape<Ops>& tape, const AttendBackward& attend_backward) const {
+  for (std::size_t i = blocks.size(); i-- > 0;) {
+    const auto& block = blocks[i];
     const auto& saved = tape.blocks[i];
-    backward_mlp(block.mlp, saved.gelu_derivative, saved.normalized2, saved.inverse_std2, tape.x, tape.wide,
-                 tape);
-    backward_attention(block, saved, tape);
+    backward_mlp(block.mlp, saved.gelu_derivative, saved.normalized2, saved.inverse_std2, tape.x, tape);
+    backward_attention(block, saved, tape, [&](auto&&... arguments) { attend_backward(i, arguments...); });
     if (i == 0) return backward_first_norm_of_prompts(block, saved, d_prompts, tape);
     backward_first_norm(block, saved, tape);
   }
-  // A model of one block: its last block is its first.
+  // Without blocks, as in a model whose last block is its first.
   for (std::size_t r = 0; r < tape.prompt_rows.size(); ++r) {
     std::ranges::copy(tape.x.row(tape.prompt_rows[r]), d_prompts.row(r).begin());
   }
@@ -190,8 +211,7 @@ void VitEncoder<Ops>::backward_last(VitTape<Ops>& tape) const {
   auto& saved = tape.last;
   const std::size_t rows = tape.shape.rows(), width = geometry_.width;
   tape.wide.resize(rows, width);
-  backward_mlp(last_.mlp, saved.gelu_derivative, saved.normalized2, saved.inverse_std2, tape.special,
-               tape.special_wide, tape);
+  backward_mlp(last_.mlp, saved.gelu_derivative, saved.normalized2, saved.inverse_std2, tape.special, tape);
   Ops::pack(tape.special, tape.packed);
   Ops::product(tape.packed, last_.projection.backward, {}, tape.special_wide);
 
@@ -217,27 +237,27 @@ void VitEncoder<Ops>::backward_last(VitTape<Ops>& tape) const {
 template <EncoderOps Ops>
 void VitEncoder<Ops>::backward_mlp(const PackedMlp<Ops>& mlp, const typename Ops::Factors& gelu_derivative,
                                    const typename Ops::Operand& normalized,
-                                   std::span<const float> inverse_std, Matrix<float>& d, Matrix<float>& wide,
+                                   std::span<const float> inverse_std, Matrix<float>& d,
                                    VitTape<Ops>& tape) const {
   Ops::pack(d, tape.packed);
   Ops::product_times(tape.packed, mlp.fc2.backward, gelu_derivative, tape.hidden);
-  Ops::product(tape.hidden, mlp.fc1.backward, {}, wide);
-  Ops::normalize_backward(wide, normalized, inverse_std, d);
+  Ops::product_normalize_backward(tape.hidden, mlp.fc1.backward, normalized, inverse_std, d);
 }
 
 template <EncoderOps Ops>
+template <typename AttendBackward>
 void VitEncoder<Ops>::backward_attention(const PackedBlock<Ops>& block, const VitBlockTape<Ops>& saved,
-                                         VitTape<Ops>& tape) const {
+                                         VitTape<Ops>& tape, const AttendBackward& attend_backward) const {
   Ops::pack(tape.x, tape.packed);
   Ops::product_rows(tape.packed, block.projection.backward, {}, tape.d_attended);
-  Ops::attention_backward(saved.qkv, saved.probabilities, tape.d_attended, tape.shape, tape.d_qkv);
+  attend_backward(saved.qkv, saved.probabilities, tape.d_attended, tape.shape, tape.d_qkv);
 }
 
 template <EncoderOps Ops>
 void VitEncoder<Ops>::backward_first_norm(const PackedBlock<Ops>& block, const VitBlockTape<Ops>& saved,
                                           VitTape<Ops>& tape) const {
-  Ops::product(tape.d_qkv, block.qkv.backward, {}, tape.wide);
-  Ops::normalize_backward(tape.wide, saved.normalized1, saved.inverse_std1, tape.x);
+  Ops::product_normalize_backward(tape.d_qkv, block.qkv.backward, saved.normalized1, saved.inverse_std1,
+                                  tape.x);
 }
 
 template <EncoderOps Ops>

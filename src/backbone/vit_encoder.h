@@ -4,6 +4,7 @@
 // input gradient is taken for the prompt tokens alone. Runs on the calling thread.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "backbone/packed_weights.h"
@@ -71,10 +72,21 @@ class VitEncoder {
   // d_prompts [images·prompts, width], one gradient per image even where the prompts are shared.
   void backward(MatrixView<const float> d_features, MatrixView<float> d_prompts, VitTape<Ops>& tape) const;
 
+  // Blocks one after another over the tokens in tape.x, and from the gradient in tape.x back to the prompts',
+  // for encoders that have blocks which attend in another way: attend(index, …) takes the place of
+  // Ops::attention(…), attend_backward(index, …) that of Ops::attention_backward(…).
+  template <typename Attend>
+  void forward_blocks(std::span<const PackedBlock<Ops>> blocks, bool keep, VitTape<Ops>& tape,
+                      const Attend& attend) const;
+  template <typename AttendBackward>
+  void backward_blocks(std::span<const PackedBlock<Ops>> blocks, MatrixView<float> d_prompts,
+                       VitTape<Ops>& tape, const AttendBackward& attend_backward) const;
+
  private:
   void gather_tokens(const Batch& chunk, VitTape<Ops>& tape) const;
-  void forward_block(const PackedBlock<Ops>& block, bool keep, VitBlockTape<Ops>& saved,
-                     VitTape<Ops>& tape) const;
+  template <typename Attend>
+  void forward_block(const PackedBlock<Ops>& block, bool keep, VitBlockTape<Ops>& saved, VitTape<Ops>& tape,
+                     const Attend& attend) const;
   void forward_last(bool keep, VitTape<Ops>& tape) const;
   void forward_final_norm(MatrixView<float> features, VitTape<Ops>& tape) const;
   void backward_final_norm(MatrixView<const float> d_features, VitTape<Ops>& tape) const;
@@ -82,10 +94,11 @@ class VitEncoder {
   // The first half of a block's backward pass, from its end to before its MLP; d is taken and given back.
   void backward_mlp(const PackedMlp<Ops>& mlp, const typename Ops::Factors& gelu_derivative,
                     const typename Ops::Operand& normalized, std::span<const float> inverse_std,
-                    Matrix<float>& d, Matrix<float>& wide, VitTape<Ops>& tape) const;
+                    Matrix<float>& d, VitTape<Ops>& tape) const;
   // The second half up to the gradient of queries, keys and values, in tape.d_qkv.
-  void backward_attention(const PackedBlock<Ops>& block, const VitBlockTape<Ops>& saved,
-                          VitTape<Ops>& tape) const;
+  template <typename AttendBackward>
+  void backward_attention(const PackedBlock<Ops>& block, const VitBlockTape<Ops>& saved, VitTape<Ops>& tape,
+                          const AttendBackward& attend_backward) const;
   void backward_first_norm(const PackedBlock<Ops>& block, const VitBlockTape<Ops>& saved,
                            VitTape<Ops>& tape) const;
   void backward_first_norm_of_prompts(const PackedBlock<Ops>& block, const VitBlockTape<Ops>& saved,

@@ -9,7 +9,7 @@
 namespace dfrost {
 
 struct StemWeights {
-  LinearWeights patch;                 // [width, 3·patch²], inputs ordered channel, row, column
+  LinearWeights patch;                 // [width, 3·patch²], inputs ordered channel, row, column; or none
   std::vector<float> special_tokens;   // [special_tokens, width], position embeddings already added
   std::vector<float> patch_positions;  // [patches, width]
 };
@@ -23,6 +23,9 @@ struct BlockWeights {
   LinearWeights fc2;
 };
 
+// For first_block_map().
+std::vector<float> key_value_map(const BlockWeights& block);
+
 class VitWeights : public WeightSource {
  public:
   virtual StemWeights read_stem() const = 0;
@@ -33,6 +36,7 @@ class VitWeights : public WeightSource {
   virtual std::vector<LinearWeights> read_heads() const = 0;
 
   std::unique_ptr<Backbone> make_backbone(const Packing& packing) const final;
+  std::vector<float> first_block_map() const final { return key_value_map(read_block(0)); }
   void add_to(ContentHash& hash) const final;
 };
 

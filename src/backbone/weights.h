@@ -43,6 +43,10 @@ class WeightSource {
   virtual bool runs(Precision) const { return true; }
   // Packs them for one arithmetic, which runs.
   virtual std::unique_ptr<Backbone> make_backbone(const Packing& packing) const = 0;
+  // What keys and values of the first block are of a difference of two tokens, were they of one length:
+  // [2·width, width], keys above values, scaled so that its squared entries sum to width. Empty where there
+  // is no such block.
+  virtual std::vector<float> first_block_map() const { return {}; }
   // All that decides what the model computes, in one fixed order.
   virtual void add_to(ContentHash& hash) const = 0;
 };

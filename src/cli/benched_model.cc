@@ -6,7 +6,9 @@
 namespace dfrost::cli {
 
 void BenchedModel::add_options(CLI::App& command) {
-  command.add_option("--model", model, "Geometry with random weights: vit-b32, vit-b16, deit-tiny …")
+  command
+      .add_option("--model", model,
+                  "Geometry with random weights: vit-b32, vit-b16, deit-tiny, convit-base …")
       ->capture_default_str();
   command.add_option("--backbone", checkpoint, "A checkpoint, instead of random weights")
       ->excludes("--model");
@@ -15,7 +17,7 @@ void BenchedModel::add_options(CLI::App& command) {
 
 std::unique_ptr<Backbone> BenchedModel::make() const {
   const BackboneOptions options{parse_precision(precision)};
-  if (checkpoint.empty()) return make_backbone(RandomWeights(geometry_of_model(model), 1), options);
+  if (checkpoint.empty()) return make_backbone(*random_weights(geometry_of_model(model), 1), options);
   return make_backbone(*open_named_checkpoint(checkpoint, how), options);
 }
 

@@ -7,6 +7,7 @@
 #include "kernels/bf16_ops.h"
 #include "kernels/bf16_pack.h"
 #include "kernels/bf16_rows.h"
+#include "kernels/gated_rows.h"
 #include "kernels/tile.h"
 
 namespace dfrost {
@@ -34,6 +35,7 @@ struct Square {
     return std::min(2 * kTileRows, tokens - row_tile * kTileRows);
   }
   std::size_t strip_offset(std::size_t row_tile) const { return row_tile * blocks * kTileSize; }
+  std::size_t strip_size() const { return strip_offset(2); }
   AttentionTiles strip(std::size_t row_tile) const { return {2, blocks, rows_in_strip(row_tile), tokens}; }
 };
 
@@ -44,7 +46,8 @@ struct Scratch {
   AlignedBuffer<float> scores;               // [32, 32·blocks]
   AlignedBuffer<float> strip;                // [32, head_size padded to 32]
   AlignedBuffer<Bf16> probabilities, probabilities_t, d_scores, d_scores_t;
-  AlignedBuffer<Bf16> left;  // a left factor that had to be padded
+  AlignedBuffer<Bf16> mixed;  // of gated attention: probabilities and positions, of a strip or of a head
+  AlignedBuffer<Bf16> left;   // a left factor that had to be padded
 
   Scratch& fit(const Square& square, std::size_t head_size) {
     scores.resize(2 * kTileRows * square.blocks * kTileDepth);
@@ -104,9 +107,9 @@ void multiply_strip_to_tiles(const LeftTiles& left, const PanelMatrix& right, st
   store_to_tiles({strip, rows, right.cols(), right.panels() * kPanelCols}, out, row, col);
 }
 
-// One head of one image, forward.
-void attend(const RowMatrix& qkv, const AttentionShape& shape, std::size_t image, std::size_t head,
-            Bf16* probabilities, TiledMatrix& out) {
+// One head of one image, forward; with gates, or with none.
+void attend(const RowMatrix& qkv, const Bf16Ops::Gates* gates, const AttentionShape& shape, std::size_t image,
+            std::size_t head, Bf16* probabilities, TiledMatrix& out) {
   const Square square(shape.tokens);
   Scratch& room = scratch().fit(square, shape.head_size);
   const std::size_t column = head * shape.head_size, width = shape.width();
@@ -117,15 +120,23 @@ void attend(const RowMatrix& qkv, const AttentionShape& shape, std::size_t image
     Bf16* const p = probabilities + square.strip_offset(row_tile);
     multiply_strip(left_factor(queries, row_tile), room.by_features, row_tiles, room.scores.data());
     softmax_to_tiles(room.scores.data(), square.strip(row_tile), shape.scale(), p);
-    multiply_strip_to_tiles(left_factor(probabilities, square, row_tile), room.values, row_tiles,
+    const Bf16* attended_by = p;
+    if (gates != nullptr) {
+      room.mixed.resize(square.strip_size());
+      mix_in_positions_to_tiles(p, square.strip(row_tile), *gates, head, row_tile * kTileRows,
+                                room.mixed.data());
+      attended_by = room.mixed.data();
+    }
+    multiply_strip_to_tiles(left_factor(attended_by, square, 0), room.values, row_tiles,
                             square.rows_in_strip(row_tile), out, image * shape.tokens + row_tile * kTileRows,
                             column);
   });
 }
 
 // One head of one image, backward: from d_out and the probabilities to the head's columns of d_qkv.
-void attend_backward(const RowMatrix& qkv, const Bf16* probabilities, const RowMatrix& d_out,
-                     const AttentionShape& shape, std::size_t image, std::size_t head, TiledMatrix& d_qkv) {
+void attend_backward(const RowMatrix& qkv, const Bf16Ops::Gates* gates, const Bf16* probabilities,
+                     const RowMatrix& d_out, const AttentionShape& shape, std::size_t image, std::size_t head,
+                     TiledMatrix& d_qkv) {
   const Square square(shape.tokens);
   Scratch& room = scratch().fit(square, shape.head_size);
   const std::size_t column = head * shape.head_size, width = shape.width();
@@ -138,6 +149,7 @@ void attend_backward(const RowMatrix& qkv, const Bf16* probabilities, const RowM
   room.d_scores.resize(square.size);
   room.d_scores_t.resize(square.size);
   room.probabilities_t.resize(square.size);
+  if (gates != nullptr) room.mixed.resize(square.size);
   const auto store = [&](const LeftTiles& left, const PanelMatrix& right, std::size_t row_tile,
                          std::size_t row_tiles, std::size_t col) {
     multiply_strip_to_tiles(left, right, row_tiles, square.rows_in_strip(row_tile), d_qkv,
@@ -146,11 +158,19 @@ void attend_backward(const RowMatrix& qkv, const Bf16* probabilities, const RowM
   square.for_each_strip([&](std::size_t row_tile, std::size_t row_tiles) {
     const std::size_t offset = square.strip_offset(row_tile);
     multiply_strip(left_factor(padded_d, row_tile), room.by_features, row_tiles, room.scores.data());
+    if (gates != nullptr) {
+      const AttentionTiles strip = square.strip(row_tile);
+      const std::size_t token = row_tile * kTileRows;
+      mix_in_positions_to_tiles(probabilities + offset, strip, *gates, head, token,
+                                room.mixed.data() + offset);
+      through_gate(strip, *gates, head, token, room.scores.data());
+    }
     softmax_backward_to_tiles(room.scores.data(), probabilities + offset, square.strip(row_tile),
                               shape.scale(), room.d_scores.data() + offset);
     store(left_factor(room.d_scores.data(), square, row_tile), room.keys, row_tile, row_tiles, column);
   });
-  transpose_tiles(probabilities, square.blocks, room.probabilities_t.data());
+  transpose_tiles(gates != nullptr ? room.mixed.data() : probabilities, square.blocks,
+                  room.probabilities_t.data());
   transpose_tiles(room.d_scores.data(), square.blocks, room.d_scores_t.data());
   square.for_each_strip([&](std::size_t row_tile, std::size_t row_tiles) {
     const auto d_scores_t = left_factor(room.d_scores_t.data(), square, row_tile);
@@ -160,26 +180,26 @@ void attend_backward(const RowMatrix& qkv, const Bf16* probabilities, const RowM
   });
 }
 
-}  // namespace
-
-void Bf16Ops::attention(const Rows& qkv, const AttentionShape& shape, Operand& out, Probabilities* saved) {
+void attend_all(const RowMatrix& qkv, const Bf16Ops::Gates* gates, const AttentionShape& shape,
+                TiledMatrix& out, Bf16Ops::Probabilities* saved) {
   assert(qkv.rows() == shape.rows() && qkv.cols() == 3 * shape.width());
   const TileSession session;
   const std::size_t size = Square(shape.tokens).size;
   out.resize(shape.rows(), shape.width());
   // Without somebody to keep them, one head's probabilities are overwritten by the next.
-  Probabilities& all = saved != nullptr ? *saved : scratch().probabilities;
+  Bf16Ops::Probabilities& all = saved != nullptr ? *saved : scratch().probabilities;
   all.resize(saved != nullptr ? shape.images * shape.heads * size : size);
   for (std::size_t image = 0; image < shape.images; ++image) {
     for (std::size_t head = 0; head < shape.heads; ++head) {
       const std::size_t index = saved != nullptr ? image * shape.heads + head : 0;
-      attend(qkv, shape, image, head, all.data() + index * size, out);
+      attend(qkv, gates, shape, image, head, all.data() + index * size, out);
     }
   }
 }
 
-void Bf16Ops::attention_backward(const Rows& qkv, const Probabilities& saved, const Rows& d_out,
-                                 const AttentionShape& shape, Operand& d_qkv) {
+void attend_backward_all(const RowMatrix& qkv, const Bf16Ops::Gates* gates,
+                         const Bf16Ops::Probabilities& saved, const RowMatrix& d_out,
+                         const AttentionShape& shape, TiledMatrix& d_qkv) {
   const std::size_t size = Square(shape.tokens).size;
   assert(qkv.rows() == shape.rows() && d_out.rows() == shape.rows() && d_out.cols() == shape.width());
   assert(saved.size() == shape.images * shape.heads * size);
@@ -188,9 +208,30 @@ void Bf16Ops::attention_backward(const Rows& qkv, const Probabilities& saved, co
   for (std::size_t image = 0; image < shape.images; ++image) {
     for (std::size_t head = 0; head < shape.heads; ++head) {
       const std::size_t index = image * shape.heads + head;
-      attend_backward(qkv, saved.data() + index * size, d_out, shape, image, head, d_qkv);
+      attend_backward(qkv, gates, saved.data() + index * size, d_out, shape, image, head, d_qkv);
     }
   }
+}
+
+}  // namespace
+
+void Bf16Ops::attention(const Rows& qkv, const AttentionShape& shape, Operand& out, Probabilities* saved) {
+  attend_all(qkv, nullptr, shape, out, saved);
+}
+
+void Bf16Ops::attention_backward(const Rows& qkv, const Probabilities& saved, const Rows& d_out,
+                                 const AttentionShape& shape, Operand& d_qkv) {
+  attend_backward_all(qkv, nullptr, saved, d_out, shape, d_qkv);
+}
+
+void Bf16Ops::gated_attention(const Rows& qkv, const Gates& gates, const AttentionShape& shape, Operand& out,
+                              Probabilities* saved) {
+  attend_all(qkv, &gates, shape, out, saved);
+}
+
+void Bf16Ops::gated_attention_backward(const Rows& qkv, const Gates& gates, const Probabilities& saved,
+                                       const Rows& d_out, const AttentionShape& shape, Operand& d_qkv) {
+  attend_backward_all(qkv, &gates, saved, d_out, shape, d_qkv);
 }
 
 }  // namespace dfrost

@@ -78,6 +78,9 @@ class PendingBlock {
   bool opens_ = false;
 };
 
+// Deeper products are summed in parts, where their result is fp32 and can be added to.
+inline constexpr std::size_t kPartDepthTiles = 32;
+
 Blocking choose_blocking(std::size_t row_tiles, std::size_t depth_tiles, bool may_split_depth);
 
 template <BlockFinish Finish>

@@ -41,6 +41,20 @@ void PanelMatrix::resize(std::size_t depth, std::size_t cols) {
   buffer_.resize(panels() * depth_tiles() * kPanelStep);
 }
 
+void SumStrips::resize(std::size_t rows, std::size_t cols) {
+  rows_ = rows;
+  cols_ = cols;
+  padded_rows_ = tiles_for(rows, 2 * kTileRows) * 2 * kTileRows;
+  buffer_.resize(tiles_for(cols, kPanelCols) * padded_rows_ * kPanelCols);
+}
+
+void SumStrips::copy_row(std::size_t row, std::span<float> out) const {
+  assert(row < rows_ && out.size() == cols_);
+  for (std::size_t c = 0; c < cols_; c += kPanelCols) {
+    std::copy_n(buffer_.data() + place(row, c / kPanelCols), std::min(kPanelCols, cols_ - c), &out[c]);
+  }
+}
+
 float PanelMatrix::at(std::size_t k, std::size_t col) const {
   const Bf16* step = panel(col / kPanelCols) + k / kTileDepth * kPanelStep;
   const std::size_t c = col % kPanelCols, pair = k % kTileDepth / 2;

@@ -1,13 +1,16 @@
-// The three ways a bf16 matrix lies in memory for the tile unit. All are padded to whole tiles.
+// The three ways a bf16 matrix lies in memory for the tile unit, and one for its sums. All are padded to
+// whole tiles.
 //   TiledMatrix   left factors: blocks of 16 rows × 32 columns, each contiguous (1 KiB), row of blocks by
 //   row. RowMatrix     plain rows, for what is cut into heads (a tile can be loaded from them with a stride).
 //   PanelMatrix   right factors: panels of 32 columns; see pack_weights for what a panel holds.
+//   SumStrips     fp32 results by strips of 32 columns, in which a finished block is 4 KiB in one piece.
 // resize() keeps the memory it has; the content is then unspecified, except that padding which a sum along a
 // row could meet is zero.
 #pragma once
 
 #include <cstddef>
 #include <memory>
+#include <span>
 
 #include "dfrost/matrix_view.h"
 #include "kernels/bf16.h"
@@ -106,6 +109,27 @@ class PanelMatrix {
   std::size_t cols_ = 0;
   AlignedBuffer<Bf16> buffer_;
   std::shared_ptr<std::byte> lent_;  // instead of the buffer
+};
+
+// What a product is stored in that is soon read again, row by row. Plain rows would scatter each block over
+// 32 places: the processor sees no stream to fetch ahead, and the tiles wait behind its misses.
+class SumStrips {
+ public:
+  void resize(std::size_t rows, std::size_t cols);
+  std::size_t rows() const { return rows_; }
+  std::size_t cols() const { return cols_; }
+  // Where a row of a strip lies; the next row is 32 numbers further.
+  float* at(std::size_t row, std::size_t strip) { return buffer_.data() + place(row, strip); }
+  void copy_row(std::size_t row, std::span<float> out) const;  // out [cols]
+
+ private:
+  std::size_t place(std::size_t row, std::size_t strip) const {
+    return (strip * padded_rows_ + row) * kPanelCols;
+  }
+  std::size_t rows_ = 0;
+  std::size_t cols_ = 0;
+  std::size_t padded_rows_ = 0;
+  AlignedBuffer<float> buffer_;
 };
 
 }  // namespace dfrost

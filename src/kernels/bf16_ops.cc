@@ -29,14 +29,10 @@ class PanelBias {
   std::array<float, kPanelCols> rest_{};
 };
 
-// A block is 64 rows of cache lines in fp32, 32 in bf16; fetched while the tiles work, it is there when they
-// are done.
-template <class T>
-void prefetch_rows(const T* data, std::size_t stride, std::size_t rows) {
-  constexpr std::size_t kLine = 64 / sizeof(T);
-  for (std::size_t r = 0; r < rows; ++r) {
-    for (std::size_t c = 0; c < kPanelCols; c += kLine) __builtin_prefetch(data + r * stride + c);
-  }
+// Factors were written long ago and may be far away; fetched while the tiles work, they are there when those
+// are done. Nothing else is fetched: misses that are under way take the places of the tiles' own.
+void prefetch_tile(const Bf16* tile) {
+  for (std::size_t line = 0; line < kTileRows; ++line) __builtin_prefetch(tile + line * kTileDepth);
 }
 
 template <class Matrix>
@@ -52,7 +48,7 @@ BlockRows rows_there(const BlockPlace& place, const BlockRows& rows, const Matri
 }
 
 struct FinishToFloats {
-  static constexpr bool kAccumulates = true;
+  static constexpr bool kAccumulates = false;
   PanelBias bias;
   MatrixView<float> out;
   bool add;
@@ -61,14 +57,21 @@ struct FinishToFloats {
     const std::size_t row = place.row_tile * kTileRows, col = place.panel * kPanelCols;
     return {out.data() + row * out.stride() + col, out.stride(), std::min(kPanelCols, out.cols() - col)};
   }
-  void prefetch(const BlockPlace& place) const {
-    const OutputBlock block = block_of(place);
-    prefetch_rows(block.data, block.stride, rows_there(place, {0, place.row_tiles * kTileRows}, out).end);
+  void prefetch(const BlockPlace&) const {}
+  void operator()(const float* block, const BlockPlace& place, bool, const BlockRows& rows) const {
+    finish_block(block, bias.panel(place.panel), add, rows_there(place, rows, out), block_of(place));
   }
+};
+
+struct FinishToStrips {
+  static constexpr bool kAccumulates = true;
+  SumStrips& out;
+
+  void prefetch(const BlockPlace&) const {}
   void operator()(const float* block, const BlockPlace& place, bool opens, const BlockRows& rows) const {
-    static const PanelBias kNone({});
-    finish_block(block, (opens ? bias : kNone).panel(place.panel), add || !opens,
-                 rows_there(place, rows, out), block_of(place));
+    static constexpr float kNoBias[kPanelCols] = {};
+    finish_block(block, kNoBias, !opens, rows,
+                 {out.at(place.row_tile * kTileRows, place.panel), kPanelCols, kPanelCols});
   }
 };
 
@@ -105,13 +108,31 @@ struct FinishTimes {
 
   void prefetch(const BlockPlace& place) const {
     for (std::size_t t = 0; t < place.row_tiles; ++t) {
-      prefetch_rows(factors.tile(place.row_tile + t, place.panel), kTileDepth, kTileRows);
+      prefetch_tile(factors.tile(place.row_tile + t, place.panel));
     }
   }
   void operator()(const float* block, const BlockPlace& place, bool, const BlockRows& rows) const {
     finish_block_times(block, tile_column(factors, place), rows, tile_column(out, place));
   }
 };
+
+SumStrips& strips_of_this_thread(std::size_t rows, std::size_t cols) {
+  thread_local SumStrips strips;
+  strips.resize(rows, cols);
+  return strips;
+}
+
+// The parts of a deep product meet in strips, and its rows are touched once.
+void multiply_to_floats(const TiledMatrix& left, const PanelMatrix& right, const FinishToFloats& finish) {
+  if (right.depth_tiles() <= kPartDepthTiles) return multiply(left, right, finish);
+  SumStrips& sums = strips_of_this_thread(left.rows(), right.cols());
+  multiply(left, right, FinishToStrips{sums});
+  for (std::size_t row_tile = 0; row_tile < left.row_tiles(); ++row_tile) {
+    for (std::size_t panel = 0; panel < right.panels(); ++panel) {
+      finish(sums.at(row_tile * kTileRows, panel), {row_tile, 1, panel}, true, {0, kTileRows});
+    }
+  }
+}
 
 }  // namespace
 
@@ -154,13 +175,21 @@ void Bf16Ops::select_rows(const Operand& in, std::span<const std::size_t> rows, 
 void Bf16Ops::product(const Operand& a, const Weights& w, std::span<const float> bias,
                       MatrixView<float> out) {
   assert(out.rows() == a.rows() && out.cols() == w.outputs());
-  multiply(a, w.panels(), FinishToFloats{PanelBias(bias), out, false});
+  multiply_to_floats(a, w.panels(), {PanelBias(bias), out, false});
 }
 
 void Bf16Ops::product_add(const Operand& a, const Weights& w, std::span<const float> bias,
                           MatrixView<float> out) {
   assert(out.rows() == a.rows() && out.cols() == w.outputs());
-  multiply(a, w.panels(), FinishToFloats{PanelBias(bias), out, true});
+  multiply_to_floats(a, w.panels(), {PanelBias(bias), out, true});
+}
+
+void Bf16Ops::product_normalize_backward(const Operand& a, const Weights& w, const Operand& normalized,
+                                         std::span<const float> inverse_std, MatrixView<float> dx) {
+  assert(dx.rows() == a.rows() && dx.cols() == w.outputs());
+  SumStrips& d = strips_of_this_thread(a.rows(), w.outputs());
+  multiply(a, w.panels(), FinishToStrips{d});
+  normalize_backward_from_tiles(d, normalized, inverse_std, dx);
 }
 
 void Bf16Ops::product_rows(const Operand& a, const Weights& w, std::span<const float> bias, Rows& out) {

@@ -11,6 +11,7 @@
 #include "kernels/bf16_matrix.h"
 #include "kernels/buffer.h"
 #include "kernels/encoder_ops.h"
+#include "kernels/position_gates.h"
 #include "kernels/weight_shelf.h"
 
 namespace dfrost {
@@ -21,6 +22,7 @@ struct Bf16Ops {
   using Factors = TiledMatrix;
   // [images·heads] square matrices of tiles, padded to 32 rows and columns.
   using Probabilities = AlignedBuffer<Bf16>;
+  using Gates = PositionGates<Bf16, kTileDepth>;
 
   class Weights {
    public:
@@ -43,6 +45,10 @@ struct Bf16Ops {
   static void attention(const Rows& qkv, const AttentionShape& shape, Operand& out, Probabilities* saved);
   static void attention_backward(const Rows& qkv, const Probabilities& saved, const Rows& d_out,
                                  const AttentionShape& shape, Operand& d_qkv);
+  static void gated_attention(const Rows& qkv, const Gates& gates, const AttentionShape& shape, Operand& out,
+                              Probabilities* saved);
+  static void gated_attention_backward(const Rows& qkv, const Gates& gates, const Probabilities& saved,
+                                       const Rows& d_out, const AttentionShape& shape, Operand& d_qkv);
   // bf16_rows.cc,
   static void pack(MatrixView<const float> x, Operand& out);
   static void select_rows(const Operand& in, std::span<const std::size_t> rows, Operand& out);
@@ -53,11 +59,13 @@ struct Bf16Ops {
   static void product_times(const Operand& a, const Weights& w, const Factors& factors, Operand& out);
   static void product_gelu(const Operand& a, const Weights& w, std::span<const float> bias, Operand& out,
                            Factors* derivative);
+  static void product_normalize_backward(const Operand& a, const Weights& w, const Operand& normalized,
+                                         std::span<const float> inverse_std, MatrixView<float> dx);
   static void product_rows(const Operand& a, const Weights& w, std::span<const float> bias, Rows& out);
   static void product(const Operand& a, const Weights& w, std::span<const float> bias, MatrixView<float> out);
   static void product_add(const Operand& a, const Weights& w, std::span<const float> bias,
                           MatrixView<float> out);
 };
-static_assert(EncoderOps<Bf16Ops>);
+static_assert(EncoderOps<Bf16Ops> && GatedAttentionOps<Bf16Ops>);
 
 }  // namespace dfrost

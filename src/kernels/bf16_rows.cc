@@ -89,14 +89,6 @@ void widen_row(const TiledMatrix& in, std::size_t row, float* out) {
   }
 }
 
-// The largest of a row of n numbers, n a multiple of 32.
-HWY_INLINE float largest_of(const float* x, std::size_t n) {
-  const FloatTag d;
-  FloatVector largest = hn::LoadU(d, x);
-  for (std::size_t i = 0; i < n; i += hn::Lanes(d)) largest = hn::Max(largest, hn::LoadU(d, x + i));
-  return hn::GetLane(hn::MaxOfLanes(d, largest));
-}
-
 // Row r of segment c in a row of tiles.
 template <class T>
 HWY_INLINE T* segment_of(T* tiles, std::size_t col_tiles, std::size_t r, std::size_t c) {
@@ -111,20 +103,51 @@ HWY_INLINE void zero_rows_from(std::size_t first, const AttentionTiles& shape, B
   }
 }
 
+// The first `count` numbers of a row, vector by vector: body(i) where all of one counts, body(i, mask) where
+// the row ends within it.
+template <class Whole, class Part>
+HWY_INLINE void for_each_that_counts(std::size_t count, const Whole& whole, const Part& part) {
+  const FloatTag d;
+  const std::size_t lanes = hn::Lanes(d), end = count / lanes * lanes;
+  for (std::size_t i = 0; i < end; i += lanes) whole(i);
+  if (end < count) part(end, hn::FirstN(d, count - end));
+}
+
+// A row becomes its exponentials, of which the first `cols` count and the others are zero; their sum in every
+// lane. The end of the row is masked, not written over: a load right after a shorter store would wait for it.
+HWY_INLINE FloatVector exponentials_of(float* row, std::size_t cols, std::size_t width, float scale) {
+  const FloatTag d;
+  const std::size_t lanes = hn::Lanes(d);
+  const FloatVector lowest = hn::Set(d, -1e30f);
+  FloatVector largest = lowest;
+  for_each_that_counts(
+      cols, [&](std::size_t i) HWY_ATTR { largest = hn::Max(largest, hn::Load(d, row + i)); },
+      [&](std::size_t i, auto mask)
+          HWY_ATTR { largest = hn::Max(largest, hn::IfThenElse(mask, hn::Load(d, row + i), lowest)); });
+  largest = hn::MaxOfLanes(d, largest);
+  const auto exponential = [&](std::size_t i) HWY_ATTR {
+    return exp_of_non_positive(d, hn::Mul(hn::Sub(hn::Load(d, row + i), largest), hn::Set(d, scale)));
+  };
+  FloatVector sum = hn::Zero(d);
+  const auto put = [&](std::size_t i, FloatVector e) HWY_ATTR {
+    sum = hn::Add(sum, e);
+    hn::Store(e, d, row + i);
+  };
+  for_each_that_counts(
+      cols, [&](std::size_t i) HWY_ATTR { put(i, exponential(i)); },
+      [&](std::size_t i, auto mask) HWY_ATTR { put(i, hn::IfThenElseZero(mask, exponential(i))); });
+  for (std::size_t i = (cols + lanes - 1) / lanes * lanes; i < width; i += lanes) {
+    hn::Store(hn::Zero(d), d, row + i);
+  }
+  return hn::SumOfLanes(d, sum);
+}
+
 void softmax_to_tiles(float* scores, const AttentionTiles& shape, float scale, Bf16* probabilities) {
   const FloatTag d;
   const std::size_t width = shape.col_tiles * kTileDepth;
   for (std::size_t r = 0; r < shape.rows; ++r) {
     float* const row = scores + r * width;
-    std::fill(row + shape.cols, row + width, -1e30f);  // never the largest, and its exponential is 0
-    const float largest = largest_of(row, width);
-    const float sum = sum_of(width, [=](std::size_t i, auto tag) HWY_ATTR {
-      const auto shifted = hn::Sub(hn::LoadU(tag, row + i), hn::Set(tag, largest));
-      const auto e = exp_of_non_positive(tag, hn::Mul(shifted, hn::Set(tag, scale)));
-      hn::StoreU(e, tag, row + i);
-      return e;
-    });
-    const FloatVector inverse = hn::Set(d, 1.0f / sum);
+    const FloatVector inverse = hn::Div(hn::Set(d, 1.0f), exponentials_of(row, shape.cols, width, scale));
     for (std::size_t c = 0; c < shape.col_tiles; ++c) {
       const float* const from = row + c * kTileDepth;
       store_segment(segment_of(probabilities, shape.col_tiles, r, c),
@@ -190,16 +213,41 @@ void normalize_to_tiles(MatrixView<const float> x, float epsilon, TiledMatrix& o
   }
 }
 
-void normalize_backward_from_tiles(MatrixView<const float> d, const TiledMatrix& normalized,
+namespace {
+
+// The gradient that comes back through row r, as it lies or copied into `room`.
+MatrixView<const float> gradient_row(MatrixView<const float> d, std::size_t r, std::span<float>) {
+  return d.rows_from(r, 1);
+}
+MatrixView<const float> gradient_row(const SumStrips& d, std::size_t r, std::span<float> room) {
+  d.copy_row(r, room);
+  return {room.data(), 1, room.size()};
+}
+
+template <class Gradient>
+void normalize_backward_row_by_row(const Gradient& d, const TiledMatrix& normalized,
                                    std::span<const float> inverse_std, MatrixView<float> dx) {
   assert(d.rows() == normalized.rows() && d.cols() == normalized.cols() && inverse_std.size() >= d.rows());
-  thread_local AlignedBuffer<float> widened;
+  thread_local AlignedBuffer<float> widened, room;
   widened.resize(normalized.col_tiles() * kTileDepth);
+  room.resize(d.cols());
   for (std::size_t r = 0; r < d.rows(); ++r) {
     HWY_DYNAMIC_DISPATCH(widen_row)(normalized, r, widened.data());
-    normalize_rows_backward(d.rows_from(r, 1), {widened.data(), 1, d.cols()}, inverse_std.subspan(r, 1),
-                            dx.rows_from(r, 1));
+    normalize_rows_backward(gradient_row(d, r, room), {widened.data(), 1, d.cols()},
+                            inverse_std.subspan(r, 1), dx.rows_from(r, 1));
   }
+}
+
+}  // namespace
+
+void normalize_backward_from_tiles(MatrixView<const float> d, const TiledMatrix& normalized,
+                                   std::span<const float> inverse_std, MatrixView<float> dx) {
+  normalize_backward_row_by_row(d, normalized, inverse_std, dx);
+}
+
+void normalize_backward_from_tiles(const SumStrips& d, const TiledMatrix& normalized,
+                                   std::span<const float> inverse_std, MatrixView<float> dx) {
+  normalize_backward_row_by_row(d, normalized, inverse_std, dx);
 }
 
 void softmax_to_tiles(float* scores, const AttentionTiles& shape, float scale, Bf16* probabilities) {

@@ -22,6 +22,8 @@ void normalize_to_tiles(MatrixView<const float> x, float epsilon, TiledMatrix& o
                         std::span<float> inverse_std);
 void normalize_backward_from_tiles(MatrixView<const float> d, const TiledMatrix& normalized,
                                    std::span<const float> inverse_std, MatrixView<float> dx);
+void normalize_backward_from_tiles(const SumStrips& d, const TiledMatrix& normalized,
+                                   std::span<const float> inverse_std, MatrixView<float> dx);
 
 // One or two rows of tiles [16·row_tiles, 32·col_tiles] of an attention matrix of which the first `rows` rows
 // and `cols` columns count; the rest comes out as zero. `scores` [16·row_tiles, 32·col_tiles] is used up.

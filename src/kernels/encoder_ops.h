@@ -7,6 +7,7 @@
 #include <concepts>
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include "dfrost/matrix_view.h"
 #include "kernels/attention.h"
@@ -65,9 +66,12 @@ template <typename Ops>
 concept ProductOps = HasStoredForms<Ops> &&
     requires(const typename Ops::Operand& a, const typename Ops::Weights& w, std::span<const float> bias,
              MatrixView<float> y, typename Ops::Rows& rows, typename Ops::Operand& out,
-             typename Ops::Factors* derivative, const typename Ops::Factors& factors) {
-  Ops::product(a, w, bias, y);          // y = a·Wᵀ + bias
-  Ops::product_add(a, w, bias, y);      // y += a·Wᵀ + bias
+             typename Ops::Factors* derivative, const typename Ops::Factors& factors,
+             const typename Ops::Operand& normalized, std::span<const float> inverse_std) {
+  Ops::product(a, w, bias, y);      // y = a·Wᵀ + bias
+  Ops::product_add(a, w, bias, y);  // y += a·Wᵀ + bias
+  // d = a·Wᵀ; y += the gradient of what `normalized` was made of, from d, as normalize_backward's.
+  Ops::product_normalize_backward(a, w, normalized, inverse_std, y);
   Ops::product_rows(a, w, bias, rows);  // rows = a·Wᵀ + bias
   // h = a·Wᵀ + bias; out = gelu(h); *derivative = gelu'(h) where it is not null.
   Ops::product_gelu(a, w, bias, out, derivative);
@@ -83,6 +87,30 @@ concept AttentionOps = HasStoredForms<Ops> &&
   Ops::attention(qkv, shape, out, kept);
   // d_out [rows, width] → d_qkv [rows, 3·width].
   Ops::attention_backward(qkv, saved, d_out, shape, d_qkv);
+};
+
+// Gates: what gated attention mixes in, of all heads of a block (kernels/position_gates.h); made of one
+// number a head as room for the rest, which is filled as that of weights is.
+using HeadGates = std::vector<float>;
+template <typename G>
+concept PackedGates = std::default_initializable<G> && std::movable<G> &&
+    std::constructible_from<G, HeadGates, std::size_t, const WeightShelf&> &&
+    requires(const G& gates, G& room, MatrixView<const float> scores) {
+  { gates.is_filled() } -> std::same_as<bool>;
+  room.fill(scores);
+  { gates.bytes() } -> std::same_as<std::size_t>;
+};
+
+// As attention, where a patch attends by (1 - gate)·content + gate·position; tokens before the patches have
+// no place and attend by content alone.
+template <typename Ops>
+concept GatedAttentionOps = HasStoredForms<Ops> && PackedGates<typename Ops::Gates> &&
+    requires(const typename Ops::Rows& qkv, const typename Ops::Gates& gates, const AttentionShape& shape,
+             typename Ops::Operand& out, typename Ops::Probabilities* kept,
+             const typename Ops::Probabilities& saved, const typename Ops::Rows& d_out,
+             typename Ops::Operand& d_qkv) {
+  Ops::gated_attention(qkv, gates, shape, out, kept);
+  Ops::gated_attention_backward(qkv, gates, saved, d_out, shape, d_qkv);
 };
 
 template <typename Ops>

@@ -9,6 +9,7 @@
 #include "kernels/attention.h"
 #include "kernels/buffer.h"
 #include "kernels/encoder_ops.h"
+#include "kernels/position_gates.h"
 #include "kernels/weight_shelf.h"
 
 namespace dfrost {
@@ -18,7 +19,8 @@ struct Fp32Ops {
   using Operand = Matrix<float>;
   using Rows = Matrix<float>;
   using Factors = Matrix<float>;
-  using Probabilities = Matrix<float>;  // [images·heads·tokens, tokens]
+  using Probabilities = Matrix<float>;  // [images·heads·tokens, tokens]; of gated attention by content alone
+  using Gates = PositionGates<float, 0>;
 
   class Weights {
    public:
@@ -60,6 +62,8 @@ struct Fp32Ops {
   static void product(const Operand& a, const Weights& w, std::span<const float> bias, MatrixView<float> out);
   static void product_add(const Operand& a, const Weights& w, std::span<const float> bias,
                           MatrixView<float> out);
+  static void product_normalize_backward(const Operand& a, const Weights& w, const Operand& normalized,
+                                         std::span<const float> inverse_std, MatrixView<float> dx);
   static void product_rows(const Operand& a, const Weights& w, std::span<const float> bias, Rows& out);
   static void product_gelu(const Operand& a, const Weights& w, std::span<const float> bias, Operand& out,
                            Factors* derivative);
@@ -68,7 +72,11 @@ struct Fp32Ops {
   static void attention(const Rows& qkv, const AttentionShape& shape, Operand& out, Probabilities* saved);
   static void attention_backward(const Rows& qkv, const Probabilities& saved, const Rows& d_out,
                                  const AttentionShape& shape, Operand& d_qkv);
+  static void gated_attention(const Rows& qkv, const Gates& gates, const AttentionShape& shape, Operand& out,
+                              Probabilities* saved);
+  static void gated_attention_backward(const Rows& qkv, const Gates& gates, const Probabilities& saved,
+                                       const Rows& d_out, const AttentionShape& shape, Operand& d_qkv);
 };
-static_assert(EncoderOps<Fp32Ops>);
+static_assert(EncoderOps<Fp32Ops> && GatedAttentionOps<Fp32Ops>);
 
 }  // namespace dfrost

@@ -93,12 +93,39 @@ std::vector<T> attention_probabilities(MatrixView<const T> qkv, const AttentionS
   return p;
 }
 
+// What gated attention mixes in (kernels/position_gates.h); attention without gates has none of it.
 template <typename T>
-void attention(MatrixView<const T> qkv, const AttentionShape& shape, MatrixView<T> out) {
+struct PositionParts {
+  std::span<const T> gates = {};    // [heads]
+  MatrixView<const T> scores = {};  // [heads·patches, patches]
+
+  bool has_place(std::size_t token, std::size_t tokens) const {
+    return !gates.empty() && token >= tokens - scores.cols();
+  }
+  // The part of a token's attention that goes by content.
+  T content_share(std::size_t head, std::size_t token, std::size_t tokens) const {
+    return has_place(token, tokens) ? T(1) - gates[head] : T(1);
+  }
+  std::vector<T> mix(std::vector<T> content, std::size_t head, std::size_t n) const {
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t j = 0; j < n; ++j) {
+        content[i * n + j] *= content_share(head, i, n);
+        if (!has_place(i, n) || !has_place(j, n)) continue;
+        const std::size_t patches = scores.cols(), prompts = n - patches;
+        content[i * n + j] += gates[head] * scores(head * patches + i - prompts, j - prompts);
+      }
+    }
+    return content;
+  }
+};
+
+template <typename T>
+void attention(MatrixView<const T> qkv, const AttentionShape& shape, MatrixView<T> out,
+               const PositionParts<T>& positions = {}) {
   const std::size_t n = shape.tokens, size = shape.head_size;
   for (std::size_t image = 0; image < shape.images; ++image) {
     for (std::size_t head = 0; head < shape.heads; ++head) {
-      const auto p = attention_probabilities(qkv, shape, image, head);
+      const auto p = positions.mix(attention_probabilities(qkv, shape, image, head), head, n);
       for (std::size_t i = 0; i < n; ++i) {
         for (std::size_t c = 0; c < size; ++c) {
           T sum = 0;
@@ -115,12 +142,13 @@ void attention(MatrixView<const T> qkv, const AttentionShape& shape, MatrixView<
 // From d_out [rows, width] to d_qkv [rows, 3·width].
 template <typename T>
 void attention_backward(MatrixView<const T> qkv, MatrixView<const T> d_out, const AttentionShape& shape,
-                        MatrixView<T> d_qkv) {
+                        MatrixView<T> d_qkv, const PositionParts<T>& positions = {}) {
   const std::size_t n = shape.tokens, size = shape.head_size, width = shape.width();
   const T scale = T(1) / std::sqrt(T(size));
   for (std::size_t image = 0; image < shape.images; ++image) {
     for (std::size_t head = 0; head < shape.heads; ++head) {
       const auto p = attention_probabilities(qkv, shape, image, head);
+      const auto mixed = positions.mix(p, head, n);
       const std::size_t q = head * size, k = width + q, v = width + k, first = image * n;
       for (std::size_t i = 0; i < n; ++i) {
         for (std::size_t c = 0; c < 3 * width; c += width) {
@@ -133,8 +161,9 @@ void attention_backward(MatrixView<const T> qkv, MatrixView<const T> d_out, cons
         for (std::size_t j = 0; j < n; ++j) {
           for (std::size_t e = 0; e < size; ++e) {
             dp[j] += d_out(first + i, q + e) * qkv(first + j, v + e);
-            d_qkv(first + j, v + e) += p[i * n + j] * d_out(first + i, q + e);
+            d_qkv(first + j, v + e) += mixed[i * n + j] * d_out(first + i, q + e);
           }
+          dp[j] *= positions.content_share(head, i, n);
           along += dp[j] * p[i * n + j];
         }
         for (std::size_t j = 0; j < n; ++j) {

@@ -57,9 +57,20 @@ void gelu_row(float* x, float* derivative, std::size_t n) {
   });
 }
 
+// The same in any order, and by whole vectors many times faster than one number after another.
+float largest_in_row(const float* x, std::size_t n) {
+  const FloatTag d;
+  const std::size_t lanes = hn::Lanes(d);
+  FloatVector largest = hn::Set(d, x[0]);
+  std::size_t i = 0;
+  for (; i + lanes <= n; i += lanes) largest = hn::Max(largest, hn::LoadU(d, x + i));
+  float result = hn::GetLane(hn::MaxOfLanes(d, largest));
+  for (; i < n; ++i) result = x[i] > result ? x[i] : result;
+  return result;
+}
+
 void softmax_row(float* x, float scale, std::size_t n) {
-  float largest = x[0];
-  for (std::size_t i = 1; i < n; ++i) largest = x[i] > largest ? x[i] : largest;
+  const float largest = largest_in_row(x, n);
   for_each_vector(n, [=](std::size_t i, auto d) HWY_ATTR {
     const auto shifted = hn::Sub(hn::LoadU(d, x + i), hn::Set(d, largest));
     hn::StoreU(exp_of_non_positive(d, hn::Mul(shifted, hn::Set(d, scale))), d, x + i);

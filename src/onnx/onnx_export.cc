@@ -6,7 +6,6 @@
 #include <numbers>
 
 #include "backbone/convit_weights.h"
-#include "backbone/gated_attention.h"
 #include "backbone/vit_weights.h"
 #include "base/file.h"
 #include "base/json.h"
@@ -124,15 +123,17 @@ class Writer {
 
   // Patches attend by (1 - gate)·content + gate·place, prompts by content: one factor a row and one summand.
   std::string mix_in_places(const std::string& content, std::size_t index, const std::string& name) {
-    const PositionGates gates(gate_of(weights_, index), g_.image_size / g_.patch_size);
+    const auto weights = gate_of(weights_, index);
+    const auto gates = gates_of(weights);
+    const auto scores = position_scores(weights, g_.image_size / g_.patch_size);
     const std::size_t prompts = adapter_.state.prompts().rows(), tokens = prompts + g_.patches();
     std::vector<float> shares(g_.heads * tokens, 1.0f), places(g_.heads * tokens * tokens);
     for (std::size_t h = 0; h < g_.heads; ++h) {
       for (std::size_t t = prompts; t < tokens; ++t) {
-        shares[h * tokens + t] = 1.0f - gates.gates[h];
-        const auto row = gates.of_head(h).row(t - prompts);
+        shares[h * tokens + t] = 1.0f - gates[h];
+        const auto row = scores.row(h * g_.patches() + t - prompts);
         for (std::size_t k = 0; k < row.size(); ++k)
-          places[(h * tokens + t) * tokens + prompts + k] = gates.gates[h] * row[k];
+          places[(h * tokens + t) * tokens + prompts + k] = gates[h] * row[k];
       }
     }
     const auto heads = size(g_.heads), count = size(tokens);

@@ -65,5 +65,22 @@ TEST(VitFlops, AreTwoForEachMultiplyAddThatIsReallyMade) {
   EXPECT_EQ(two_blocks.backward - one_block.backward, 2.0 * (3 * (16 + 20) + 72 - 2 * 12));
 }
 
+// As above, with a gated block before the last one.
+TEST(ConvitFlops, LeaveOutTheClassTokenWhereItHasNotJoined) {
+  const Geometry g{.width = 2,
+                   .depth = 2,
+                   .heads = 1,
+                   .mlp_width = 5,
+                   .patch_size = 1,
+                   .image_size = 1,
+                   .gated_blocks = 1,
+                   .architecture = "convit"};
+  const auto flops = architecture_of(g).flops(g, 1);
+  // The gated block runs for the prompt and the patch: matrices 2·(16 + 20), attention 2·4·2.
+  EXPECT_EQ(flops.forward, 2.0 * (6 + 72 + 16 + 24 + 8 + 20 + 12));
+  // Queries, keys and values go back for the prompt alone.
+  EXPECT_EQ(flops.backward, 2.0 * (72 + 32 - 12 + 24 + 8 + 20 + 24));
+}
+
 }  // namespace
 }  // namespace dfrost

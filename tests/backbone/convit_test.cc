@@ -4,10 +4,12 @@
 #include <cmath>
 #include <fstream>
 
+#include "backbone/agreement.h"
 #include "backbone/checkpoint.h"
 #include "backbone/shared_weights.h"
 #include "base/safetensors.h"
 #include "base/thread_pool.h"
+#include "support/amx_emulator.h"
 #include "support/support.h"
 
 namespace dfrost {
@@ -34,8 +36,8 @@ void expect_near(const char* what, const Tensor& ours, const Tensor& theirs) {
 void check_case(const std::filesystem::path& model, const Safetensors& file) {
   const auto checkpoint = open_checkpoint(model);
   EXPECT_EQ(checkpoint->geometry().architecture, "convit");
-  const auto backbone = make_backbone(*checkpoint, {.precision = Precision::automatic});
-  EXPECT_EQ(backbone->precision(), Precision::fp32);
+  const BackboneOptions options{.precision = Precision::fp32};
+  const auto backbone = make_backbone(*checkpoint, options);
   const auto& geometry = backbone->geometry();
   Tensor pixels(file, "pixels"), d_features(file, "d_features");
   const std::size_t images = d_features.view().rows(), width = geometry.width;
@@ -59,10 +61,25 @@ void check_case(const std::filesystem::path& model, const Safetensors& file) {
   backbone->forward(batch, again.view(), nullptr, nullptr);
   EXPECT_EQ(again.values, features.values);
 
+  // In bf16 it is the same but for the rounding. The weights are large, scores have a deviation of 4: in
+  // PyTorch too, weights and what goes in and out of a product rounded to bf16 leave 0.998 of the gradient.
+  const test::AmxForTest amx;
+  const auto rounded = make_backbone(*checkpoint, {.precision = Precision::bf16});
+  const auto rounded_tape = rounded->make_tape();
+  Tensor d_again(count, width);
+  rounded->embed(pixels.view(), patches.view(), nullptr);
+  rounded->forward(batch, again.view(), rounded_tape.get(), &threads);
+  rounded->backward(d_features.view(), d_again.view(), *rounded_tape, &threads);
+  EXPECT_LT(test::compare(again.values, features.values).relative_error, 2e-2);
+  if (count > 0) {
+    EXPECT_GT(test::compare(d_again.values, d_prompts.values).cosine, 0.995);
+  }
+
+  backbone->embed(pixels.view(), patches.view(), nullptr);
   SharedWeights shared;
-  make_backbone(*checkpoint, {}, &shared);
+  make_backbone(*checkpoint, options, &shared);
   OfferedWeights offered(shared.offer("a model"));
-  make_backbone(*checkpoint, {}, &offered)->forward(batch, again.view(), nullptr, nullptr);
+  make_backbone(*checkpoint, options, &offered)->forward(batch, again.view(), nullptr, nullptr);
   EXPECT_EQ(again.values, features.values);
 }
 
@@ -79,8 +96,6 @@ TEST(Convit, IsWhatPyTorchMakesOfItsEquations) {
   EXPECT_EQ(cases, 6u);
   const auto checkpoint = open_checkpoint(folder / "tiny.safetensors");
   EXPECT_EQ(checkpoint->own_heads().count, 4u);  // its gates show them
-  test::expect_error(ErrorCode::unimplemented, "runs in fp32 alone",
-                     [&] { make_backbone(*checkpoint, {.precision = Precision::bf16}); });
   test::expect_error(ErrorCode::data_loss, "6 attention heads were asked for",
                      [&] { open_checkpoint(folder / "tiny.safetensors", {.heads = 6}); });
 }

@@ -42,8 +42,7 @@ class Watched final : public WeightMemory {
   std::vector<std::pair<std::shared_ptr<std::byte>, std::size_t>> packed_;
 };
 
-void expect_one_model_for_both(Precision precision) {
-  const RandomWeights source(geometry_of_model("tiny"), 4);
+void expect_one_model_for_both(const WeightSource& source, Precision precision) {
   const BackboneOptions options{.precision = precision};
   const auto own = make_backbone(source, options);
   Watched shared;
@@ -67,11 +66,36 @@ void expect_one_model_for_both(Precision precision) {
   EXPECT_EQ(run_step(*second, in).features, erased.features) << "the second has a copy of its own";
 }
 
+// Of both architectures; the positions of a ConViT are some of its matrices.
+void expect_one_model_for_both(Precision precision) {
+  const Geometry tiny = geometry_of_model("tiny");
+  expect_one_model_for_both(RandomWeights(tiny, 4), precision);
+  Geometry convit = tiny;
+  convit.gated_blocks = 2;
+  convit.architecture = "convit";
+  expect_one_model_for_both(RandomConvit(convit, 4), precision);
+}
+
 TEST(SharedWeights, AreOneModelForAllThatTakeThemUpInFp32) { expect_one_model_for_both(Precision::fp32); }
 
 TEST(SharedWeights, AreOneModelForAllThatTakeThemUpInBf16) {
   const test::AmxForTest amx;
   expect_one_model_for_both(Precision::bf16);
+}
+
+TEST(SharedWeights, HaveTheKeysOfAConvitsPositions) {
+  Geometry geometry = geometry_of_model("tiny");
+  geometry.gated_blocks = 2;
+  geometry.architecture = "convit";
+  SharedWeights shared;
+  make_backbone(RandomConvit(geometry, 4), {.precision = Precision::fp32}, &shared);
+  std::size_t positions = 0, patches = 0;
+  for (const auto& place : shared.offer("a model").places) {
+    positions += place.name.ends_with("/positions") ? 1 : 0;
+    patches += place.name.find("/patch/") != std::string::npos ? 1 : 0;
+  }
+  EXPECT_EQ(positions, 2u);
+  EXPECT_EQ(patches, 1u);  // not once more for the blocks behind the gated ones
 }
 
 TEST(SharedWeights, OutliveTheirOfferInWhoTookThemUp) {

@@ -62,6 +62,22 @@ TEST(Bf16Product, ToFloatsAndAddedToThemIsExactButForTheSumsRounding) {
   }
 }
 
+TEST(Bf16Product, BackThroughANormIsTheProductAndThenTheNormToTheBit) {
+  const test::AmxForTest amx;
+  for (const auto& [m, n, k] : kProductShapes) {
+    const Case c = make_case(m, n, k);
+    Bf16Ops::Operand normalized;
+    std::vector<float> inverse_std(m);
+    Bf16Ops::normalize(random_floats(m, n, 4, 3), 1e-6f, normalized, inverse_std);
+    auto expected = random_floats(m, n, 5), dx = random_floats(m, n, 5);
+    Matrix<float> d(m, n);
+    Bf16Ops::product(c.packed, c.weights, {}, d);
+    Bf16Ops::normalize_backward(d, normalized, inverse_std, expected);
+    Bf16Ops::product_normalize_backward(c.packed, c.weights, normalized, inverse_std, dx);
+    EXPECT_TRUE(std::equal(dx.data(), dx.data() + m * n, expected.data())) << m << " × " << n << " × " << k;
+  }
+}
+
 TEST(Bf16Product, ToRowsRoundsOnce) {
   const test::AmxForTest amx;
   for (const auto& [m, n, k] : kProductShapes) {

@@ -15,6 +15,9 @@ struct WithoutGelu : Fp32Ops {
 struct WithoutAWayBack : Fp32Ops {
   static void attention_backward() = delete;
 };
+struct WithoutGates : Fp32Ops {
+  static void gated_attention() = delete;
+};
 struct WithWeightsOfUnknownSize : Fp32Ops {
   struct Weights {
     explicit Weights(MatrixView<const float> matrix);
@@ -28,6 +31,8 @@ struct WithArgumentsExchanged : Fp32Ops {
 TEST(EncoderOps, AreBothArithmetics) {
   EXPECT_TRUE(EncoderOps<Fp32Ops>);
   EXPECT_TRUE(EncoderOps<Bf16Ops>);
+  EXPECT_TRUE(GatedAttentionOps<Fp32Ops>);
+  EXPECT_TRUE(GatedAttentionOps<Bf16Ops>);
 }
 
 TEST(EncoderOps, AreNotAnArithmeticThatLacksAMemberOrMeansAnotherByIt) {
@@ -36,6 +41,8 @@ TEST(EncoderOps, AreNotAnArithmeticThatLacksAMemberOrMeansAnotherByIt) {
   EXPECT_FALSE(EncoderOps<WithWeightsOfUnknownSize>);
   EXPECT_FALSE(EncoderOps<WithArgumentsExchanged>);
   EXPECT_TRUE(ProductOps<WithoutAWayBack>);
+  EXPECT_TRUE(EncoderOps<WithoutGates>);
+  EXPECT_FALSE(GatedAttentionOps<WithoutGates>);
 }
 
 }  // namespace

@@ -1,18 +1,23 @@
 #include "support/amx_emulator.h"
 
+#include <cpuid.h>
 #include <signal.h>
 #include <ucontext.h>
 #include <xmmintrin.h>
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <string_view>
 
 namespace dfrost::test {
 namespace {
 
 // The operand of LDTILECFG and STTILECFG.
 struct TileConfig {
+  bool operator==(const TileConfig&) const = default;
   std::uint8_t palette = 0;
   std::uint8_t start_row = 0;
   std::array<std::uint8_t, 14> reserved{};
@@ -28,6 +33,29 @@ struct TileState {
 thread_local TileState state;
 
 struct sigaction before_emulator;
+
+// Where a processor with tiles has the configuration in a saved register state, or 0 without tiles. The
+// kernel refuses tile data to a process that has not asked for it, but not the configuration: the
+// instructions that load, store and release it run by themselves there, and only those that touch data come
+// here.
+std::size_t own_config_offset() {
+  constexpr unsigned kAmxTile = 1u << 24;
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0 || (edx & kAmxTile) == 0) return 0;
+  return __get_cpuid_count(13, 17, &eax, &ebx, &ecx, &edx) == 0 ? 0 : ebx;
+}
+const std::size_t kOwnConfigOffset = own_config_offset();
+
+// The configuration that the processor had when it met the instruction.
+TileConfig own_config(const ucontext_t& context) {
+  constexpr std::size_t kHeader = 512;  // of the saved state: bit i says whether component i is in use
+  const auto* const saved = reinterpret_cast<const std::uint8_t*>(context.uc_mcontext.fpregs);
+  std::uint64_t in_use = 0;
+  std::memcpy(&in_use, saved + kHeader, sizeof(in_use));
+  TileConfig config;
+  if ((in_use >> 17 & 1) != 0) std::memcpy(&config, saved + kOwnConfigOffset, sizeof(config));
+  return config;
+}
 
 // Sixteen floats; the compiler makes them of whatever registers there are.
 using Floats = float __attribute__((vector_size(64)));
@@ -185,16 +213,28 @@ bool execute(const AmxInstruction& instruction, const greg_t* registers) {
   }
 }
 
+bool is_about_configuration(AmxOperation operation) {
+  return operation == AmxOperation::load_config || operation == AmxOperation::store_config ||
+         operation == AmxOperation::release;
+}
+
 // Does the instruction at the program counter and steps over it.
 bool step(greg_t* registers) {
   const auto instruction = decode_amx(reinterpret_cast<const std::uint8_t*>(registers[REG_RIP]));
-  if (!instruction || !execute(*instruction, registers)) return false;
+  if (!instruction) return false;
+  if (kOwnConfigOffset != 0 && is_about_configuration(instruction->operation)) return false;
+  if (!execute(*instruction, registers)) return false;
   registers[REG_RIP] += static_cast<greg_t>(instruction->length);
   return true;
 }
 
 void on_illegal_instruction(int signal, siginfo_t* info, void* context) {
-  greg_t* const registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+  auto& interrupted = *static_cast<ucontext_t*>(context);
+  greg_t* const registers = interrupted.uc_mcontext.gregs;
+  if (kOwnConfigOffset != 0) {
+    const TileConfig config = own_config(interrupted);
+    if (config != state.config) state = {config, {}};
+  }
   if (step(registers)) {
     // A signal costs more than the work: do what follows while we are here.
     while (step(registers)) continue;
@@ -269,5 +309,20 @@ AmxEmulator::AmxEmulator() {
 }
 
 AmxEmulator::~AmxEmulator() { ::sigaction(SIGILL, &before_emulator, nullptr); }
+
+namespace {
+
+// For the whole process, before anything asks the kernel for the machine's own tiles.
+struct Everywhere {
+  AmxEmulator emulator;
+  ScopedAmxForTesting pretend{true};
+};
+const std::unique_ptr<Everywhere> everywhere = [] {
+  const char* const wanted = std::getenv("DFROST_TEST_TILES");
+  return wanted != nullptr && std::string_view(wanted) == "emulated" ? std::make_unique<Everywhere>()
+                                                                     : nullptr;
+}();
+
+}  // namespace
 
 }  // namespace dfrost::test

@@ -3,6 +3,8 @@
 // run, anywhere. Emulated: LDTILECFG, STTILECFG, TILERELEASE, TILEZERO, TILELOADD, TILELOADDT1, TILESTORED,
 // TDPBF16PS, as in Intel's Software Developer's Manual. Anything else, and any use the manual forbids, stays
 // an illegal instruction.
+// With DFROST_TEST_TILES=emulated in the environment a machine that has tiles does without them too: the
+// process never asks the kernel for them, which makes each instruction trap there as well.
 #pragma once
 
 #include <array>
