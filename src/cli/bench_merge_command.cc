@@ -2,11 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include "base/random.h"
 #include "base/stopwatch.h"
 #include "cli/bench_defence.h"
+#include "cli/bench_pool.h"
 #include "cli/command.h"
 #include "dfrost/merge.h"
 
@@ -26,7 +28,9 @@ struct BenchMergeArguments {
   std::size_t steps = MergeOptions().steps;
   double seconds = 0.2;
   bool strangers = false;
+  bool metric = false;
   bool defence = false;
+  bool pfpt = false;
   bool json = false;
 };
 
@@ -43,6 +47,15 @@ std::vector<float> make_prompts(const Size& size, bool strangers) {
   return all;
 }
 
+// Of the shape that keys and values of a block have, and of a size that leaves distances what they were.
+std::vector<float> make_metric(std::size_t width) {
+  RandomStream random(2, "bench merge");
+  std::vector<float> map(2 * width * width);
+  for (float& value : map)
+    value = static_cast<float>(random.normal() / std::sqrt(2.0 * static_cast<double>(width)));
+  return map;
+}
+
 // The shortest of as many merges as fit into the time, three at least: what other programs do only ever adds.
 double milliseconds(const Size& size, const BenchMergeArguments& arguments, MergeForm form) {
   const auto values = make_prompts(size, arguments.strangers);
@@ -50,13 +63,14 @@ double milliseconds(const Size& size, const BenchMergeArguments& arguments, Merg
   for (std::size_t s = 0; s < size.senders; ++s) {
     senders.emplace_back(values.data() + s * size.prompts * size.width, size.prompts, size.width);
   }
+  const auto map = arguments.metric ? make_metric(size.width) : std::vector<float>();
   std::vector<float> merged(size.prompts * size.width);
   const Stopwatch all;
   double shortest = 1e30;
   for (int runs = 0; runs < 3 || all.seconds() < arguments.seconds; ++runs) {
     const Stopwatch one;
-    merge({.senders = senders}, {.steps = arguments.steps, .form = form},
-          {merged.data(), size.prompts, size.width});
+    merge({.senders = senders, .metric = {map.data(), map.size() / size.width, size.width}},
+          {.steps = arguments.steps, .form = form}, {merged.data(), size.prompts, size.width});
     shortest = std::min(shortest, 1e3 * one.seconds());
   }
   return shortest;
@@ -93,23 +107,43 @@ void bench_defence(const BenchMergeArguments& arguments) {
   }
 }
 
+void bench_pfpt(const BenchMergeArguments& arguments) {
+  const auto rows = bench_pools(arguments.steps, arguments.seconds);
+  if (arguments.json) return print_json(rows);
+  fmt::print("{:>8}{:>9}{:>6}{:>8}{:>10}{:>22}\n", "senders", "prompts", "d", "passes", "ms",
+             "slow version ms");
+  for (const auto& row : rows) {
+    fmt::print("{:>8}{:>9}{:>6}{:>8}{:>10.1f}{:>22.1f}\n", row["senders"].get<std::size_t>(),
+               row["prompts"].get<std::size_t>(), row["d"].get<std::size_t>(),
+               row["passes"].get<std::size_t>(), row["ms"].get<double>(), row["slow_ms"].get<double>());
+  }
+}
+
 }  // namespace
 
 void add_bench_merge_command(CLI::App& bench) {
   auto* command =
       add_command(bench, "merge", "Milliseconds of a merge on one core, in Gram space and directly.",
-                  {"dfrost bench merge", "dfrost bench merge --defence", "dfrost bench merge --json"});
+                  {"dfrost bench merge", "dfrost bench merge --defence", "dfrost bench merge --pfpt",
+                   "dfrost bench merge --json"});
   auto arguments = std::make_shared<BenchMergeArguments>();
   command->add_option("--steps", arguments->steps, "Steps of each merge")->capture_default_str();
   command->add_option("--seconds", arguments->seconds, "How long each size is measured")
       ->capture_default_str();
   command->add_flag("--strangers", arguments->strangers,
                     "Senders that have nothing in common, instead of those that drifted from one start");
+  command->add_flag("--metric", arguments->metric,
+                    "With a metric such as merge.metric = \"first-block\" takes from a backbone");
   command->add_flag("--defence", arguments->defence,
                     "What each part of [defence] costs, at the paper's size");
+  command->add_flag(
+      "--pfpt", arguments->pfpt,
+      "PFPT's aggregation of pools instead, of as many passes as steps, beside its slow version");
   add_json_flag(*command, arguments->json);
-  command->callback(
-      [arguments] { arguments->defence ? bench_defence(*arguments) : bench_merge(*arguments); });
+  command->callback([arguments] {
+    if (arguments->pfpt) return bench_pfpt(*arguments);
+    arguments->defence ? bench_defence(*arguments) : bench_merge(*arguments);
+  });
 }
 
 }  // namespace dfrost::cli

@@ -2,6 +2,7 @@
 
 #include "base/random.h"
 #include "dfrost/error.h"
+#include "merge/fast_pool_model.h"
 #include "merge/pool_model.h"
 #include "ot/checks.h"
 #include "ot/row_assignment.h"
@@ -9,9 +10,10 @@
 namespace dfrost {
 namespace {
 
-// Of one sender.
+// Of one sender, for a model that takes its prompts as `Rows`.
+template <class Rows>
 struct Contribution {
-  DoubleMatrix prompts;
+  Rows prompts;
   std::vector<std::size_t> assigned;  // the centroid of each
   DoubleMatrix scores;
 
@@ -22,10 +24,11 @@ struct Contribution {
   }
 };
 
-DoubleMatrix all_prompts(std::span<const MatrixView<const float>> senders) {
+template <class Rows>
+Rows all_prompts(std::span<const MatrixView<const float>> senders) {
   std::size_t rows = 0;
   for (const auto& sender : senders) rows += sender.rows();
-  DoubleMatrix all(rows, senders.front().cols());
+  Rows all(rows, senders.front().cols());
   std::size_t first = 0;
   for (const auto& sender : senders) {
     all.set_rows(first, sender);
@@ -34,13 +37,14 @@ DoubleMatrix all_prompts(std::span<const MatrixView<const float>> senders) {
   return all;
 }
 
-std::vector<Contribution> first_assignments(std::span<const MatrixView<const float>> senders,
-                                            std::size_t centroids, std::uint64_t seed) {
-  std::vector<Contribution> all;
+template <class Rows>
+std::vector<Contribution<Rows>> first_assignments(std::span<const MatrixView<const float>> senders,
+                                                  std::size_t centroids, std::uint64_t seed) {
+  std::vector<Contribution<Rows>> all;
   for (std::size_t t = 0; t < senders.size(); ++t) {
     auto order = RandomStream(seed, "pool assignment", t).permutation(centroids);
     order.resize(senders[t].rows());
-    all.push_back({DoubleMatrix(senders[t]), std::move(order), DoubleMatrix(senders[t].rows(), centroids)});
+    all.push_back({Rows(senders[t]), std::move(order), DoubleMatrix(senders[t].rows(), centroids)});
   }
   return all;
 }
@@ -52,7 +56,8 @@ std::vector<std::size_t> best_assignment(DoubleMatrix& scores) {
   return assign_rows(scores);
 }
 
-PoolAggregate pool_of(const DoubleMatrix& centroids, const std::vector<Contribution>& senders) {
+template <class Rows>
+PoolAggregate pool_of(const Rows& centroids, const std::vector<Contribution<Rows>>& senders) {
   std::vector<std::size_t> uses(centroids.rows(), 0), place(centroids.rows(), 0);
   for (const auto& sender : senders)
     for (const std::size_t i : sender.assigned) ++uses[i];
@@ -61,7 +66,7 @@ PoolAggregate pool_of(const DoubleMatrix& centroids, const std::vector<Contribut
     if (uses[i] == 0) continue;
     place[i] = pool.uses.size();
     pool.uses.push_back(uses[i]);
-    for (const double value : centroids.row(i)) pool.prompts.push_back(static_cast<float>(value));
+    for (const auto value : centroids.row(i)) pool.prompts.push_back(static_cast<float>(value));
   }
   for (const auto& sender : senders) {
     pool.assigned.emplace_back();
@@ -70,15 +75,15 @@ PoolAggregate pool_of(const DoubleMatrix& centroids, const std::vector<Contribut
   return pool;
 }
 
-}  // namespace
-
-PoolAggregate aggregate_pools(std::span<const MatrixView<const float>> senders,
-                              const PoolAggregationOptions& options) {
+template <class Model>
+PoolAggregate aggregate_with(std::span<const MatrixView<const float>> senders,
+                             const PoolAggregationOptions& options) {
+  using Rows = typename Model::Rows;
   if (senders.empty()) throw Error(ErrorCode::invalid_argument, "no prompt sets to aggregate");
   for (const auto& sender : senders) check_points(sender, senders.front().cols(), "sender");
-  PoolModel model(all_prompts(senders), options.seed);
+  Model model(all_prompts<Rows>(senders), options.seed);
   const std::size_t centroids = model.centroids().rows();
-  auto contributions = first_assignments(senders, centroids, options.seed);
+  auto contributions = first_assignments<Rows>(senders, centroids, options.seed);
   for (std::size_t pass = 0; pass < options.passes; ++pass) {
     for (auto& sender : contributions) {
       model.evaluate();
@@ -88,6 +93,18 @@ PoolAggregate aggregate_pools(std::span<const MatrixView<const float>> senders,
     }
   }
   return pool_of(model.centroids(), contributions);
+}
+
+}  // namespace
+
+PoolAggregate aggregate_pools(std::span<const MatrixView<const float>> senders,
+                              const PoolAggregationOptions& options) {
+  return aggregate_with<FastPoolModel>(senders, options);
+}
+
+PoolAggregate aggregate_pools_slowly(std::span<const MatrixView<const float>> senders,
+                                     const PoolAggregationOptions& options) {
+  return aggregate_with<PoolModel>(senders, options);
 }
 
 }  // namespace dfrost

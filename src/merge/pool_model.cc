@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/random.h"
+#include "merge/pool_kernels.h"
 #include "ot/row_kernels.h"
 
 namespace dfrost {
@@ -150,17 +151,16 @@ void PoolModel::ascend(const DoubleMatrix& prompts, std::span<const std::size_t>
 
 // Adam, upwards.
 void PoolModel::step(LearnedMatrix& learned, double rate) {
-  constexpr double kBeta1 = 0.9, kBeta2 = 0.999, kEpsilon = 1e-8;
   const auto steps = static_cast<double>(steps_);
-  const double size = rate / (1 - std::pow(kBeta1, steps));
-  const double inverse_root = 1 / std::sqrt(1 - std::pow(kBeta2, steps));
+  const double size = rate / (1 - std::pow(kAdamBeta1, steps));
+  const double inverse_root = 1 / std::sqrt(1 - std::pow(kAdamBeta2, steps));
   for (std::size_t r = 0; r < learned.value.rows(); ++r) {
     const auto value = learned.value.row(r), first = learned.first.row(r), second = learned.second.row(r);
     const auto gradient = learned.gradient.row(r);
     for (std::size_t c = 0; c < value.size(); ++c) {
-      first[c] = kBeta1 * first[c] + (1 - kBeta1) * gradient[c];
-      second[c] = kBeta2 * second[c] + (1 - kBeta2) * gradient[c] * gradient[c];
-      value[c] += size * first[c] / (std::sqrt(second[c]) * inverse_root + kEpsilon);
+      first[c] = kAdamBeta1 * first[c] + (1 - kAdamBeta1) * gradient[c];
+      second[c] = kAdamBeta2 * second[c] + (1 - kAdamBeta2) * gradient[c] * gradient[c];
+      value[c] += size * first[c] / (std::sqrt(second[c]) * inverse_root + kAdamEpsilon);
     }
   }
 }

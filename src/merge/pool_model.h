@@ -42,8 +42,11 @@ struct PoolNetwork {
   std::vector<double> d_hidden_;
 };
 
+// The slow obvious version; merge/fast_pool_model.h is what a run takes.
 class PoolModel {
  public:
+  using Rows = DoubleMatrix;  // of prompts
+
   // `centroids`: where φ starts, [G, d].
   PoolModel(DoubleMatrix centroids, std::uint64_t seed);
 

@@ -8,6 +8,7 @@
 #include <numbers>
 #include <set>
 
+#include "merge/fast_pool_model.h"
 #include "merge/neighbours.h"
 #include "merge/pool_model.h"
 #include "support/support.h"
@@ -79,6 +80,22 @@ TEST(PoolAggregation, IsThatOfPyTorchAndScipy) {
   EXPECT_GT(shrunk, 5u);  // else nothing was ever merged, and any assignment would do
 }
 
+// Where everything is drawn from one scale, as prompts are at first, and where it lies far from the origin.
+TEST(PoolAggregation, IsThatOfItsSlowVersionAtTheSizeOfRealPools) {
+  for (const float offset : {0.0f, 20.0f}) {
+    RandomStream random(4, "pools");
+    auto neighbours = test::random_neighbours(5, 8, 192, 0.02, random);
+    for (auto& set : neighbours.sets)
+      for (float& value : set.values) value += offset;
+    const PoolAggregationOptions options{.passes = 50, .seed = 3};
+    const auto fast = aggregate_pools(neighbours.views(), options);
+    const auto slow = aggregate_pools_slowly(neighbours.views(), options);
+    ASSERT_EQ(fast.assigned, slow.assigned);
+    ASSERT_EQ(fast.uses, slow.uses);
+    for (std::size_t i = 0; i < slow.prompts.size(); ++i) ASSERT_NEAR(fast.prompts[i], slow.prompts[i], 1e-4);
+  }
+}
+
 TEST(PoolAggregation, GivesEveryPromptOfASenderAPlaceOfItsOwn) {
   RandomStream random(2, "pools");
   for (std::size_t number = 0; number < 5; ++number) {
@@ -119,6 +136,36 @@ TEST(PoolAggregation, ScoresByOneProductWhatTheFormulaSays) {
       }
       const double b = 1 / (1 + std::exp(-model.presence_logit(i)));
       EXPECT_NEAR(scores(j, i), sum + std::log(used[i] ? b : 1 - b), 1e-10);
+    }
+  }
+}
+
+// Widths that fill no vector, one vector, and several; more prompts than a tile has rows.
+TEST(PoolAggregation, EvaluatesScoresAndClimbsByProductsAsByLoops) {
+  for (const std::size_t width : {3u, 16u, 37u, 130u}) {
+    SCOPED_TRACE(width);
+    RandomStream random(6, "pools", width);
+    const auto points = test::random_points(13, width, random, 0.5);
+    const auto prompts = test::random_points(4, width, random, 0.5);
+    PoolModel slow(DoubleMatrix(points.view()), 5);
+    FastPoolModel fast(DoubleMatrix(points.view()), 5);
+    std::vector<bool> used(13, false);
+    const std::vector<std::size_t> of = {7, 0, 12, 3};
+    for (const std::size_t i : of) used[i] = true;
+    DoubleMatrix expected(4, 13), scores(4, 13);
+    for (int step = 0; step < 3; ++step) {
+      slow.evaluate();
+      fast.evaluate();
+      slow.score(DoubleMatrix(prompts.view()), used, expected);
+      fast.score(DoubleMatrix(prompts.view()), used, scores);
+      for (std::size_t j = 0; j < 4; ++j)
+        for (std::size_t i = 0; i < 13; ++i)
+          EXPECT_NEAR(scores(j, i), expected(j, i), 1e-12 * std::abs(expected(j, i)) + 1e-12);
+      slow.ascend(DoubleMatrix(prompts.view()), of, 0.01);
+      fast.ascend(DoubleMatrix(prompts.view()), of, 0.01);
+      for (std::size_t i = 0; i < 13; ++i)
+        for (std::size_t k = 0; k < width; ++k)
+          EXPECT_NEAR(fast.centroids()(i, k), slow.centroids()(i, k), 1e-11);
     }
   }
 }
