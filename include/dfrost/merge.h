@@ -85,6 +85,10 @@ struct MergeInput {
   MatrixView<const float> previous = {};
   // Of each sender the shares of its rows, summing to one; none given, or none of a sender: all the same.
   std::span<const std::vector<double>> masses = {};
+  // For kinds that transport: M, [m, d]. Costs are then ‖M(z − φ)‖² instead of ‖z − φ‖²; everything that this
+  // file says holds for the rows M z, of which the merged prompts are the same combinations as of the rows
+  // themselves, J and Δ included. Empty: distances of the rows as they are.
+  MatrixView<const float> metric = {};
 };
 
 // Theorem 1 of the paper: min_s Δ(s) ≤ sqrt(4 (J(0) − J*) / (μ S)), J* = −ε (log(nN) + 1), μ = min(ε, λ/σ²),

@@ -221,7 +221,8 @@ void Cluster::follow_orders(const RunConfig& config) {
   const auto backbone = make_model(*source, {.precision = config.backbone.precision}, weights);
   const Groundwork ground(
       config,
-      make_method(config, NoiseOrigin::seed, backbone_frame(config, config.backbone.path, *source, weights)),
+      make_method(config, NoiseOrigin::seed, backbone_frame(config, config.backbone.path, *source, weights),
+                  backbone_metric(config, *source)),
       *backbone, source->preprocessing(), std::move(corpus));
   Hello hello = hello_of(ground, weights);
   hello.why_own_model = model_.why_own();

@@ -7,6 +7,7 @@
 #include <cctype>
 #include <utility>
 
+#include "backbone/pixels.h"
 #include "base/quote.h"
 #include "base/suggest.h"
 #include "config/hostile_rules.h"
@@ -222,6 +223,19 @@ void check_ntk(const RunConfig& config) {
            "for example ntk.steps = [100, 200, 300]");
 }
 
+void check_metric(const RunConfig& config) {
+  if (config.merge.metric == MergeMetric::embedding) return;
+  const bool transports = !config.merge.custom && traits_of(config.merge.kind).transports;
+  if (config.pool_grows() || !transports) {
+    refuse("merge.metric",
+           "distances of prompts have no say in how these are merged: nothing is transported by them",
+           "use merge.kind 'ot' or 'barycenter', or merge.metric 'embedding'");
+  }
+  if (is_pixels(config.backbone.path))
+    refuse("merge.metric", "the model 'pixels' has no first block whose keys and values could be compared",
+           "use merge.metric 'embedding', or a vision transformer");
+}
+
 void check_merge(const MergeSection& merge) {
   try {
     merge.validate();
@@ -250,6 +264,7 @@ void RunConfig::validate() const {
   check_ntk(*this);
   check_prompts_fit(*this);
   check_merge(merge);
+  check_metric(*this);
   check_privacy(*this);
   check_hostile(*this);
   if (const auto known = clients()) validate_network(*known);

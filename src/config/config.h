@@ -21,6 +21,7 @@
 #include "dfrost/backbone.h"
 #include "dfrost/merge.h"
 #include "measure/evaluation.h"
+#include "merge/merge_metric.h"
 #include "merge/set_defence.h"
 #include "network/faults.h"
 #include "network/topology.h"
@@ -182,6 +183,7 @@ struct DefenceOptions {
 };
 
 struct MergeSection : MergeOptions {
+  MergeMetric metric = MergeMetric::embedding;
   SenderWeights weights = SenderWeights::equal;
   HeadMerge head = HeadMerge::average;
   PoolMergeOptions pool = {};
@@ -189,6 +191,8 @@ struct MergeSection : MergeOptions {
   DefenceOptions defence = {};
   // What a program brings instead of `kind`; no key says it.
   std::shared_ptr<const CustomMerge> custom = {};
+  // MergeInput::metric, [rows, width], where `metric` comes from the backbone: make_method() fills it in.
+  std::shared_ptr<const std::vector<float>> metric_map = {};
 
   // Whether anything is done about senders that may be hostile.
   bool defends() const { return defence.is_on() || trim > 0 || median > 0; }

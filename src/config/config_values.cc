@@ -28,6 +28,21 @@ std::optional<double> trained_in_a_round(const RunConfig& config) {
 // A picture trained on goes forward and back, which costs as much as two that are scored.
 constexpr double kScoredPerTrained = 2;
 
+// The same as work: of the epochs in which prompts rest only the first takes a picture forward, and only once
+// in the whole run where they never move.
+std::optional<double> passes_in_a_round(const RunConfig& config) {
+  const auto trained = trained_in_a_round(config);
+  if (!trained || config.method.round != RoundKind::update) return trained;
+  const auto epochs = static_cast<double>(config.train.epochs);
+  const double moving =
+      config.prompts.held() == 0 ? 0 : std::min(static_cast<double>(config.train.prompt_epochs), epochs);
+  if (moving == epochs) return trained;
+  const bool always_at_rest = moving == 0 && config.run.rounds > 0;
+  const double forward_again = always_at_rest ? 1 / static_cast<double>(config.run.rounds) : 1;
+  const double of_an_epoch = *trained / epochs / (config.train.optimizer.sam_radius > 0 ? 2 : 1);
+  return moving / epochs * *trained + forward_again * of_an_epoch / kScoredPerTrained;
+}
+
 // Test pictures of each domain that [evaluate] may take of a run's work; nothing: as many as there are.
 std::optional<std::size_t> most_scored_samples(const RunConfig& config) {
   const auto& evaluate = config.evaluate;
@@ -139,7 +154,7 @@ ScoringOptions RunConfig::scoring() const {
 }
 
 std::optional<double> RunConfig::work() const {
-  const auto trained = trained_in_a_round(*this);
+  const auto trained = passes_in_a_round(*this);
   const auto count = clients();
   if (!trained || !count) return std::nullopt;
   const auto scored = scoring();

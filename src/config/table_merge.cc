@@ -83,6 +83,16 @@ std::vector<ConfigKey> ot_keys() {
        .comment = "ot: on products of the rows or on the rows; auto: the cheaper",
        .explanation = "The same merge up to rounding."},
       {.section = "merge",
+       .name = "metric",
+       .field = word(DFROST_AT(merge.metric), words(kMergeMetrics)),
+       .comment = "ot, barycenter: distances of prompts, or of the keys and values made of them",
+       .explanation =
+           "embedding: the squared distance of two prompts. first-block: that of their keys and values in "
+           "the "
+           "backbone's first block, by its weights and the scale of the norm before it, without the norm's "
+           "division by a token's own length; scaled so that a random difference costs the same on average. "
+           "Merged prompts are means of prompts in either."},
+      {.section = "merge",
        .name = "weights",
        .field = word(DFROST_AT(merge.weights), words({SenderWeights::equal, SenderWeights::mixing})),
        .comment = "ot, barycenter: senders weigh the same, or as in the mixing matrix",

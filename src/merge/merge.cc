@@ -78,7 +78,15 @@ MergeSummary merge(const MergeInput& input, const MergeOptions& options, MatrixV
   options.validate();
   check_sizes(input, merged, options);
   const MergeKindRow& kind = traits_of(options.kind);
-  const bool from_previous = kind.gathers_previous && options.init == MergeInit::previous;
+  if (!input.metric.empty() && !kind.transports) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("a merge of kind '{}' has no distances for a metric to change", kind.word),
+                "use kind = ot or barycenter")
+        .at("metric");
+  }
+  // With a metric those prompts need images, too.
+  const bool gathers_previous = kind.gathers_previous || !input.metric.empty();
+  const bool from_previous = gathers_previous && options.init == MergeInit::previous;
   const Neighbourhood all = gather(input, from_previous ? input.previous : MatrixView<const float>());
   auto result = kind.merge(all, input, merged.rows(), options);
   result.prompts.copy_to(merged);

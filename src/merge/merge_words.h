@@ -4,6 +4,7 @@
 
 #include "base/choice.h"
 #include "dfrost/merge.h"
+#include "merge/merge_metric.h"
 
 namespace dfrost {
 
@@ -14,6 +15,9 @@ inline constexpr Choice<DeadPrompts> kDeadPrompts[] = {
     {DeadPrompts::paper, "paper"}, {DeadPrompts::keep, "keep"}, {DeadPrompts::reseed, "reseed"}};
 
 inline constexpr Choice<Shrink> kShrinks[] = {{Shrink::paper, "paper"}, {Shrink::off, "off"}};
+
+inline constexpr Choice<MergeMetric> kMergeMetrics[] = {{MergeMetric::embedding, "embedding"},
+                                                        {MergeMetric::first_block, "first-block"}};
 
 inline constexpr Choice<MergeForm> kMergeForms[] = {
     {MergeForm::automatic, "auto"}, {MergeForm::gram, "gram"}, {MergeForm::direct, "direct"}};

@@ -2,10 +2,26 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "dfrost/error.h"
 #include "ot/checks.h"
+#include "ot/row_kernels.h"
 
 namespace dfrost {
+namespace {
+
+// M z of every row z. In floats, as rows that came over the wire are: both forms of a merge count on it.
+DoubleMatrix images_of(const DoubleMatrix& rows, MatrixView<const float> metric) {
+  DoubleMatrix images(rows.rows(), metric.rows());
+  products(rows, FloatMatrix(metric), images);
+  for (std::size_t r = 0; r < images.rows(); ++r) {
+    for (double& value : images.row(r)) value = static_cast<double>(static_cast<float>(value));
+  }
+  return images;
+}
+
+}  // namespace
 
 Neighbourhood gather(const MergeInput& input, MatrixView<const float> previous) {
   Neighbourhood all;
@@ -33,7 +49,24 @@ Neighbourhood gather(const MergeInput& input, MatrixView<const float> previous) 
     }
   }
   all.rows.set_rows(count, previous);
+  if (!input.metric.empty()) {
+    check_points(input.metric, all.rows.cols(), "metric");
+    all.embedded = std::move(all.rows);
+    all.rows = images_of(all.embedded, input.metric);
+  }
   return all;
+}
+
+DoubleMatrix combine_embedded(const Neighbourhood& neighbourhood, const DoubleMatrix& weights,
+                              std::span<const double> scale) {
+  DoubleMatrix prompts(weights.rows(), neighbourhood.embedded.cols());
+  for (std::size_t i = 0; i < weights.rows(); ++i) {
+    for (std::size_t k = 0; k < weights.cols(); ++k) {
+      const double coefficient = scale[i] * weights(i, k);
+      if (coefficient != 0) add_scaled_row(neighbourhood.embedded.row(k), coefficient, prompts.row(i));
+    }
+  }
+  return prompts;
 }
 
 double off_index_mass(const Neighbourhood& neighbourhood, std::span<const double> plan, std::size_t prompts) {

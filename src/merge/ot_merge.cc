@@ -247,7 +247,10 @@ class OtMerge {
       }
     }
     summary_.off_index_mass = off_index_mass(all_, summary_.plan, prompts_);
-    MergedPrompts merged{space_->prompts(), std::move(summary_)};
+    MergedPrompts merged{all_.embedded.rows() == 0
+                             ? space_->prompts()
+                             : combine_embedded(all_, position_.weights, position_.scale),
+                         std::move(summary_)};
     copy_to_twins(merged.prompts);
     return merged;
   }

@@ -59,8 +59,9 @@ struct PeerParts {
   std::string family;   // whose names the checkpoint's tensors have
   std::string weights;  // weights_fingerprint()
   const SitePictures& pictures;
-  std::filesystem::path folder;          // run/
-  std::optional<FrameParts> frame = {};  // backbone_frame()
+  std::filesystem::path folder;                           // run/
+  std::optional<FrameParts> frame = {};                   // backbone_frame()
+  std::shared_ptr<const std::vector<float>> metric = {};  // backbone_metric()
 };
 
 // A peer before it has a network: opens the run folder and goes on from what is there.

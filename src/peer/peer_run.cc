@@ -57,7 +57,7 @@ PeerRun::Impl::Impl(const PeerParts& given, PeerOptions how, PeerObserver& watch
       observer(watcher),
       log(given.folder / "run.log"),
       notes(log, watcher),
-      method(make_method(given.config, NoiseOrigin::system, given.frame)),
+      method(make_method(given.config, NoiseOrigin::system, given.frame, given.metric)),
       roster(given.federation, method.network, given.config.run.seed),
       run_id(dfrost::run_id(given.config, given.backbone.precision())),
       node(given.config, method, given.backbone, given.preprocessing, given.pictures, given.self,

@@ -177,7 +177,8 @@ Replayer::Replayer(std::vector<Resident> residents, RunNotes& notes)
       config_(residents_.front().site.config()),
       source_(site_backbone(residents_.front().site)),
       backbone_(make_backbone(*source_, {.precision = config_.backbone.precision})),
-      method_(make_method(config_, NoiseOrigin::seed, frame_at(residents_.front().site, *source_))),
+      method_(make_method(config_, NoiseOrigin::seed, frame_at(residents_.front().site, *source_),
+                          backbone_metric(config_, *source_))),
       roster_(newest_file(residents_), method_.network, config_.run.seed),
       run_id_(dfrost::run_id(config_, backbone_->precision())),
       threads_(0) {

@@ -140,7 +140,8 @@ PeerResult run_peer(const Site& site, PeerOptions options, PeerObserver& watcher
       federation.backbone_fingerprint,
       pictures,
       site.run_folder(),
-      backbone_frame(config, config.backbone.path, *source, federation.backbone_fingerprint)};
+      backbone_frame(config, config.backbone.path, *source, federation.backbone_fingerprint),
+      backbone_metric(config, *source)};
   const double linger = options.linger_seconds;
   PeerRun peer(parts, std::move(options), observer);
   auto wire = wire_options(site);

@@ -101,10 +101,9 @@ void AttackPhase::work(Node& node, const RoundPlan& plan, Workplace place, NodeR
 }
 
 std::vector<Letter> AttackPhase::letters(const Node& node, const RoundPlan& plan) const {
-  const auto honest = honest_->letters(node, plan);
-  if (!acts(node, plan)) return honest;
+  if (!acts(node, plan)) return honest_->letters(node, plan);
   std::vector<Letter> forged;
-  for (const auto& letter : honest) {
+  for (const auto& letter : honest_->letters(node, plan)) {
     AttackerSight sight{.own = copy_of(letter.tensors),
                         .before = take_all(kBefore, node.draft),
                         .began = take_all(kBegan, node.memory),

@@ -1,5 +1,8 @@
 #include "run/backbone_frame.h"
 
+#include <utility>
+
+#include "dfrost/error.h"
 #include "kernels/buffer.h"
 #include "train/head.h"
 
@@ -13,6 +16,18 @@ std::optional<FrameParts> backbone_frame(const RunConfig& config, const std::fil
   if (config.train.frame.coordinates == HeadCoordinates::whitened)
     moments.covariance.assign(stored.covariance.begin(), stored.covariance.end());
   return frame_parts(moments, config.train.frame.shrinkage);
+}
+
+std::shared_ptr<const std::vector<float>> backbone_metric(const RunConfig& config,
+                                                          const Checkpoint& checkpoint) {
+  if (config.merge.metric == MergeMetric::embedding) return nullptr;
+  auto map = checkpoint.weights().first_block_map();
+  if (map.empty())
+    throw Error(ErrorCode::failed_precondition,
+                "the backbone has no first block whose keys and values could be compared",
+                "use merge.metric 'embedding', or a vision transformer")
+        .at("merge.metric");
+  return std::make_shared<const std::vector<float>>(std::move(map));
 }
 
 FeatureSums::FeatureSums(const Backbone& backbone)

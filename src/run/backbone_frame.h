@@ -1,11 +1,14 @@
 // Coordinates of heads that come with the backbone (train.head_moments = "backbone"): moments of its features
 // over generic pictures, taken once, by whoever has such pictures, and read by every client from beside the
-// weights. Nothing is exchanged for them, and they tell nothing of anybody's pictures.
+// weights. Nothing is exchanged for them, and they tell nothing of anybody's pictures. And the metric of
+// prompts that comes with it (merge.metric = "first-block").
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "backbone/checkpoint.h"
 #include "backbone/moments_file.h"
@@ -20,6 +23,11 @@ namespace dfrost {
 // weights_fingerprint(). Throws where the moments are not there, or do not fit.
 std::optional<FrameParts> backbone_frame(const RunConfig& config, const std::filesystem::path& path,
                                          const Checkpoint& checkpoint, const std::string& weights);
+
+// What merges of prompts take distances by, from the backbone's weights; nothing where the settings do not
+// ask for it.
+std::shared_ptr<const std::vector<float>> backbone_metric(const RunConfig& config,
+                                                          const Checkpoint& checkpoint);
 
 // Sums over pictures of what a linear head reads, without prompts. The order in which pictures come, and how
 // many at a time, decides the bytes; the number of threads does not.

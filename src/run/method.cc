@@ -90,14 +90,27 @@ Gathering gathering_of(Cooperation cooperation) {
   return Gathering::nobody;
 }
 
+// What comes with the backbone is there where the settings ask for it, and only there.
+void require_backbone_parts(const RunConfig& config, bool has_frame, bool has_metric) {
+  if (config.takes_backbone_moments() != has_frame)
+    throw Error(ErrorCode::invalid_argument,
+                has_frame ? "moments of the backbone, which the settings do not ask for"
+                          : "the settings ask for moments of the backbone, and there are none")
+        .at("train.head_moments");
+  if ((config.merge.metric != MergeMetric::embedding) != has_metric)
+    throw Error(ErrorCode::invalid_argument,
+                has_metric ? "a metric of the backbone, which the settings do not ask for"
+                           : "the settings ask for the metric of the backbone, and there is none")
+        .at("merge.metric");
+}
+
 }  // namespace
 
-Method make_method(const RunConfig& config, NoiseOrigin origin, std::optional<FrameParts> frame) {
-  if (config.takes_backbone_moments() != frame.has_value())
-    throw Error(ErrorCode::invalid_argument,
-                frame ? "moments of the backbone, which the settings do not ask for"
-                      : "the settings ask for moments of the backbone, and there are none")
-        .at("train.head_moments");
+Method make_method(const RunConfig& given, NoiseOrigin origin, std::optional<FrameParts> frame,
+                   std::shared_ptr<const std::vector<float>> metric) {
+  require_backbone_parts(given, frame.has_value(), metric != nullptr);
+  RunConfig config = given;
+  config.merge.metric_map = std::move(metric);
   Method method;
   method.frame = std::move(frame);
   const PrivateRounds privacy{config.privacy, origin, config.run.rounds};

@@ -28,8 +28,10 @@ struct Method {
 };
 
 // `origin`: of the noise that [privacy] asks for. Where it is the system, no two of them do the same.
-// `frame`: backbone_frame(), without which settings that want it are refused.
+// `frame`: backbone_frame(), and `metric`: backbone_metric(), without which settings that want them are
+// refused.
 Method make_method(const RunConfig& config, NoiseOrigin origin = NoiseOrigin::seed,
-                   std::optional<FrameParts> frame = std::nullopt);
+                   std::optional<FrameParts> frame = std::nullopt,
+                   std::shared_ptr<const std::vector<float>> metric = nullptr);
 
 }  // namespace dfrost

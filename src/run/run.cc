@@ -98,7 +98,8 @@ RunResult run_logged(const RunConfig& config, const RunOptions& options, RunPlac
   const auto weights = weights_fingerprint(*source);
   const auto backbone = place.make_model(*source, {.precision = config.backbone.precision}, weights);
   auto method =
-      make_method(config, NoiseOrigin::seed, backbone_frame(config, config.backbone.path, *source, weights));
+      make_method(config, NoiseOrigin::seed, backbone_frame(config, config.backbone.path, *source, weights),
+                  backbone_metric(config, *source));
   Simulation federation(config, std::move(method), *backbone, source->preprocessing(), std::move(corpus),
                         [&](const Groundwork& ground) { return place.gather(ground, weights); });
   const auto fingerprint = result_fingerprint(

@@ -8,6 +8,7 @@
 #include "run/average_part.h"
 #include "run/pool_growth.h"
 #include "run/pool_keys.h"
+#include "run/state_merge.h"
 
 namespace dfrost {
 namespace {
@@ -73,7 +74,7 @@ MergeOutcome merge_collected(Node& server, const Inbox& inbox, std::span<const d
   if (how.init == MergeInit::own) how.init = MergeInit::previous;
   std::vector<float> merged(own.rows() * own.cols());
   const MatrixView<float> result(merged.data(), own.rows(), own.cols());
-  const auto summary = merge({senders, weights, own}, how, result);
+  const auto summary = merge({senders, weights, own, {}, metric_of(options, own.cols())}, how, result);
   for (const auto& part : server.state.layout.parts()) {
     if (part.name == kPromptPart || !is_shared(part.name, options)) continue;
     if (part.name == kKeysPart && traits_of(options.kind).transports)

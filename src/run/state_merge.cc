@@ -78,6 +78,11 @@ std::vector<double> sender_weights(const Inbox& inbox, const MergeSection& optio
 
 }  // namespace
 
+MatrixView<const float> metric_of(const MergeSection& options, std::size_t width) {
+  if (!options.metric_map) return {};
+  return {options.metric_map->data(), options.metric_map->size() / width, width};
+}
+
 void note_prompts_before(Node& node) {
   const auto prompts = node.state.prompts();
   auto& noted = node.draft[std::string(kPromptsBefore)];
@@ -192,7 +197,11 @@ MergeOutcome merge_states(Node& node, const Inbox& inbox, const MergeSection& op
   const float* previous = before == node.draft.end() ? own.data() : before->second.values.data();
   std::vector<float> merged(own.rows() * own.cols());
   const MatrixView<float> result(merged.data(), own.rows(), own.cols());
-  const MergeInput input{senders.sets, weights, {previous, own.rows(), own.cols()}, senders.masses};
+  const MergeInput input{senders.sets,
+                         weights,
+                         {previous, own.rows(), own.cols()},
+                         senders.masses,
+                         metric_of(options, own.cols())};
   const auto summary = options.custom ? merge_by(*options.custom, input, node.id, plan.round, result)
                                       : merge(input, how, result);
   defence.softened_mass = summary.softened_mass;

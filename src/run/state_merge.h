@@ -24,6 +24,9 @@ void keep_last_good(Node& node, const Inbox& inbox);
 // `before`: what the round began with, where there is nothing further back.
 void return_to_last_good(Node& node, std::vector<float> before);
 
+// MergeInput::metric for prompts of this width: that of the backbone, or none.
+MatrixView<const float> metric_of(const MergeSection& options, std::size_t width);
+
 // The whole state, to all neighbours, with the mass of its classes where the node has one.
 std::vector<Letter> letters_of_state(const Node& node, const RoundPlan& plan);
 // A state such as the node's own, with the mass of its classes where that is what heads are merged by; only

@@ -60,6 +60,18 @@ TEST(RunConfig, AveragesOnlySetsOfOneSize) {
   config.validate();
 }
 
+TEST(RunConfig, AMetricNeedsATransportAndABackboneWithBlocks) {
+  RunConfig config;
+  config.merge.metric = MergeMetric::first_block;
+  config.validate();
+  config.merge.kind = MergeKind::average;
+  expect_refused("merge.metric", "nothing is transported", config);
+  config.merge.kind = MergeKind::barycenter;
+  config.validate();
+  config.backbone.path = "pixels";
+  expect_refused("merge.metric", "has no first block", config);
+}
+
 TEST(RunConfig, ClientsTakeTheirNumbersOfPromptsInTurn) {
   RunConfig config;
   EXPECT_EQ(config.prompts_of(3).count, 10u);
@@ -138,6 +150,24 @@ TEST(RunConfig, AFileSaysHowManyClientsThereAre) {
   EXPECT_EQ(config.clients(), std::nullopt);
   expect_error(ErrorCode::invalid_argument, "network.degree", [&] { config.validate_network(5); });
   config.validate_network(6);
+}
+
+TEST(RunConfig, WorkCountsPicturesForwardAndBackAndThoseAtRestForwardOnce) {
+  RunConfig config;
+  config.data.domains = {{.name = "mnist"}};
+  config.data.train_per_domain = 100;
+  config.data.test_per_domain = 10;
+  config.run.rounds = 4;
+  config.train.epochs = 5;
+  config.evaluate = {.every = 0, .clients = 1, .share = 1};
+  const double scored = 2 * 10 / 2.0;  // a client and all merged, half as much work as a picture trained on
+  EXPECT_DOUBLE_EQ(*config.work(), 4 * 500 + scored);
+  config.train.prompt_epochs = 1;
+  EXPECT_DOUBLE_EQ(*config.work(), 4 * (100 + 50) + scored);
+  config.train.optimizer.sam_radius = 0.05;
+  EXPECT_DOUBLE_EQ(*config.work(), 4 * (200 + 50) + scored);
+  config.train.prompt_epochs = 0;  // features are kept from round to round
+  EXPECT_DOUBLE_EQ(*config.work(), 50 + scored);
 }
 
 TEST(RunConfig, HandsTheSeedAndTheDataFolderToThePool) {

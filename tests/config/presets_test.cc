@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/file.h"
 #include "support/support.h"
 
 namespace dfrost {
@@ -13,6 +14,15 @@ RunConfig method(const std::string& name) {
   apply_method(config, name);
   config.validate();
   return config;
+}
+
+TEST(MethodPresets, EachHaveARowInTheReference) {
+  const auto page = read_text_file(std::filesystem::path(DFROST_SOURCE_DIR) / "docs/reference/methods.md");
+  for (const auto& preset : method_presets()) {
+    const std::string name = preset.name;
+    const std::string row = name.ends_with('+') ? "| any of them with `+` |" : "| `" + name + "` |";
+    EXPECT_NE(page.find(row), std::string::npos) << name;
+  }
 }
 
 // The paper's table of methods, row by row.

@@ -2,6 +2,8 @@
 
 merge    per problem: N, n, d, steps, epsilon, lambda, sigma2, q [N], z [N, d], start [n, d]
                                              ->  merged [n, d], J per step, P [N, n]
+metric   per problem: N, n, d, m, steps, epsilon, lambda, sigma2, M [m, d], z [N, d], of which the first n are the start
+                                             ->  merged [n, d], J per step, P [N, n]
 plan     per problem: N, n, d, epsilon, sigma2, q, z, start   ->  P by POT: rows bound to q, columns free
 average  per problem: senders, n, d, weights, z               ->  merged [n, d]
 robust   as merge, with trim, median and the own rows' number before q  ->  merged [n, d], P [N, n]
@@ -47,6 +49,28 @@ def merge(numbers):
         phi = P.T @ z / (P.sum(0) + lam)[:, None]
         logP = np.log(np.where(P > 0, P, 1))
         J.append((P * cost(z, phi, sigma2)).sum() + eps * (P * (logP - 1)).sum() + lam / (2 * sigma2) * (phi**2).sum())
+    return [phi, J, P]
+
+
+def metric(numbers):
+    N, n, d, m, steps = numbers.sizes(5)
+    eps, lam, sigma2 = numbers.take(3)
+    G, z = numbers.take(m, d), numbers.take(N, d)
+    G = G.T @ G
+    phi, q, J = z[:n], np.full(N, 1 / N), []
+
+    def cost_in_metric(phi):
+        differences = z[:, None, :] - phi[None, :, :]
+        return np.einsum("aic,ck,aik->ai", differences, G, differences) / (2 * sigma2)
+
+    for _ in range(steps):
+        x = -cost_in_metric(phi) / eps
+        x -= x.max(1, keepdims=True)
+        P = q[:, None] * np.exp(x) / np.exp(x).sum(1, keepdims=True)
+        phi = P.T @ z / (P.sum(0) + lam)[:, None]
+        logP = np.log(np.where(P > 0, P, 1))
+        pull = lam / (2 * sigma2) * np.einsum("ic,ck,ik->", phi, G, phi)
+        J.append((P * cost_in_metric(phi)).sum() + eps * (P * (logP - 1)).sum() + pull)
     return [phi, J, P]
 
 
@@ -176,8 +200,8 @@ def huber(point, v, w, radius):
 
 def main(kind, problems, answers):
     numbers = Numbers(problems)
-    solve = {"merge": merge, "plan": plan, "average": average, "robust": robust, "clip": clip, "outliers": outliers,
-             "means": means}[kind]
+    solve = {"merge": merge, "metric": metric, "plan": plan, "average": average, "robust": robust,
+             "clip": clip, "outliers": outliers, "means": means}[kind]
     found = []
     while numbers.left():
         found += [np.ravel(part) for part in solve(numbers)]

@@ -118,7 +118,8 @@ class ThreadFederation {
           weights_fingerprint(*checkpoint_),
           *pictures.back(),
           run_folder(u),
-          backbone_frame(config_, config_.backbone.path, *checkpoint_, weights_fingerprint(*checkpoint_))};
+          backbone_frame(config_, config_.backbone.path, *checkpoint_, weights_fingerprint(*checkpoint_)),
+          backbone_metric(config_, *checkpoint_)};
       peers.push_back(std::make_unique<PeerRun>(parts, PeerOptions{}, observers[u]));
     }
     auto mailbox = peers.front()->mailbox();

@@ -92,6 +92,7 @@ const std::vector<Effect> kEffects = {
     {"merge.init", "kmeans++", {}},
     {"merge.dead", "keep", {"merge.init=previous", "train.learning_rate=0.5", "merge.steps=1"}},
     {"merge.shrink", "off", {}},
+    {"merge.metric", "first-block", {"prompts.init=independent"}},
     {"merge.weights", "mixing", {"network.topology=grid"}},
     {"merge.head", "own", {}},
     {"merge.pool", "pass-on", {}},

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "config/methods.h"
 #include "measure/mixing_factor.h"
 #include "run/small_simulation.h"
 #include "support/support.h"
@@ -66,6 +67,29 @@ TEST(Simulation, GoesOnFromSavedValuesAsIfNeverStopped) {
   auto shorter = saved;
   shorter.values.resize(10);
   test::expect_error(ErrorCode::data_loss, "too few values", [&] { resumed.restore(1, shorter); });
+}
+
+TEST(Simulation, OfEveryMethodGoesOnAfterAStopAndOnAnyThreadsWithTheSameBytes) {
+  for (const auto& method : method_presets()) {
+    SCOPED_TRACE(method.name);
+    auto config = small_config();
+    apply_method(config, method.name);
+    if (config.prompts.count != 0) config.prompts.count = 4;
+    if (config.prompts.pool != 0) config.prompts.pool = 6;
+    if (config.head.kind == HeadKind::mlp) config.head.hidden = {5};
+    config.train.epochs = 1;
+    config.ntk.steps = {5, 20};
+    config.merge.pool.passes = 3;
+    auto whole = make_simulation(config), stopped = make_simulation(config);
+    for (int round = 0; round < 3; ++round) whole.run_round();
+    stopped.run_round();
+    config.run.threads = 3;
+    auto resumed = make_simulation(config);
+    resumed.restore(1, stopped.state());
+    resumed.run_round();
+    resumed.run_round();
+    EXPECT_EQ(resumed.state(), whole.state());
+  }
 }
 
 TEST(Simulation, AveragingOverAFullGraphMakesAllClientsEqual) {

@@ -63,9 +63,10 @@ inline RunConfig small_config() {
   return config;
 }
 
+inline RandomWeights tiny_weights() { return RandomWeights(geometry_of_model("tiny"), 1); }
+
 inline const Backbone& tiny_backbone() {
-  static const auto backbone =
-      make_backbone(RandomWeights(geometry_of_model("tiny"), 1), {.precision = Precision::fp32});
+  static const auto backbone = make_backbone(tiny_weights(), {.precision = Precision::fp32});
   return *backbone;
 }
 
@@ -95,8 +96,11 @@ inline Simulation make_simulation(const RunConfig& config, const Preprocessing& 
   std::optional<FrameParts> frame;
   if (config.takes_backbone_moments())
     frame = frame_of_moments(moments_of_pictures(corpus, how), config.train.frame);
-  return {config, make_method(config, NoiseOrigin::seed, std::move(frame)), tiny_backbone(), how,
-          std::move(corpus)};
+  std::shared_ptr<const std::vector<float>> metric;
+  if (config.merge.metric != MergeMetric::embedding)
+    metric = std::make_shared<std::vector<float>>(tiny_weights().first_block_map());
+  return {config, make_method(config, NoiseOrigin::seed, std::move(frame), std::move(metric)),
+          tiny_backbone(), how, std::move(corpus)};
 }
 
 inline Simulation make_simulation(const RunConfig& config) {
