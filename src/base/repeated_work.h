@@ -10,14 +10,14 @@
 namespace dfrost {
 
 // Runs a second of all threads together. Each thread calls what `make_work(thread)` gave it: once to warm up
-// (code generated, pages touched), then over and over for about `seconds`.
-template <class MakeWork>
+// (code generated, pages touched), then over and over for about `seconds` of the clock.
+template <class Clock = Stopwatch, class MakeWork>
 double runs_per_second(std::size_t threads, double seconds, const MakeWork& make_work) {
   std::vector<double> rates(threads);
   const auto repeat = [&](std::size_t thread) {
     auto work = make_work(thread);
     work();
-    const Stopwatch watch;
+    const Clock watch;
     double elapsed = 0, runs = 0;
     while (elapsed < seconds) {
       work();

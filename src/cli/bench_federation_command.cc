@@ -47,7 +47,7 @@ void print_table(const BenchFederationArguments& arguments, const FederationBenc
 
 void bench_federation(const BenchFederationArguments& arguments) {
   arguments.options.validate();
-  const auto backbone = make_backbone(RandomWeights(geometry_of_model(arguments.model), 1),
+  const auto backbone = make_backbone(*random_weights(geometry_of_model(arguments.model), 1),
                                       {parse_precision(arguments.precision)});
   const auto b = benchmark_federation(*backbone, arguments.options);
   if (!arguments.json) return print_table(arguments, b);

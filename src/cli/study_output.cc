@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "dfrost/error.h"
 #include "study/study_page.h"
+#include "study/study_targets.h"
 #include "study/study_text.h"
 
 namespace dfrost::cli {
@@ -21,6 +22,10 @@ void write_study(std::span<const StudyResults> results, const std::string& title
       const auto table = make_table(one, asked);
       write_file_atomically(folder / (prefix + table.name + ".csv"), table_csv(table));
       write_file_atomically(folder / (prefix + table.name + ".tex"), table_latex(table));
+    }
+    for (const auto& asked : one.study.targets) {
+      const auto target = make_target(one, asked);
+      write_file_atomically(folder / (prefix + target.name + ".csv"), target_csv(target));
     }
   }
   if (results.size() == 1)

@@ -37,8 +37,10 @@ double step_of(const Range& range) {
 struct Scale {
   Range range;
   double from = 0, to = 1;  // pixels
+  bool log = false;         // the range is that of logarithms
 
   double operator()(double value) const {
+    if (log) value = value > 0 ? std::max(range.low, std::log10(value)) : range.low;
     return from + (value - range.low) / (range.high - range.low) * (to - from);
   }
 };
@@ -55,14 +57,36 @@ std::string tick_text(double value, double step) {
   return fmt::format("{:.6g}", value);
 }
 
+struct Tick {
+  double value;
+  std::string text;
+};
+
+std::vector<Tick> y_ticks(const Scale& y) {
+  std::vector<Tick> ticks;
+  if (y.log) {
+    for (double power = std::floor(y.range.low); power <= y.range.high; ++power) {
+      for (const double factor : {1.0, 2.0, 5.0}) {
+        const double value = factor * std::pow(10, power), place = std::log10(value);
+        if (place >= y.range.low && place <= y.range.high)
+          ticks.push_back({value, fmt::format("{:.6g}", value)});
+      }
+    }
+    return ticks;
+  }
+  const double step = step_of(y.range);
+  for (double value = std::ceil(y.range.low / step) * step; value <= y.range.high; value += step)
+    ticks.push_back({value, tick_text(value, step)});
+  return ticks;
+}
+
 std::string y_axis(const Scale& y, const std::string& title) {
   std::string svg;
-  const double step = step_of(y.range);
-  for (double value = std::ceil(y.range.low / step) * step; value <= y.range.high; value += step) {
+  for (const auto& [value, text] : y_ticks(y)) {
     svg += fmt::format("<line class=\"grid\" x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>", kLeft,
                        kWidth - kRight, y(value), y(value));
     svg += fmt::format("<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>", kLeft - 6, y(value) + 4,
-                       tick_text(value, step));
+                       text);
   }
   const double middle = (kTop + kHeight - kBottom) / 2;
   return svg +
@@ -89,12 +113,11 @@ std::string x_axis(const Scale& x, const MadeChart& chart) {
 }
 
 std::string band(const ChartLine& line, const Scale& x, const Scale& y, std::size_t colour) {
-  std::string upper, lower;
-  for (const auto& p : line.points) {
-    upper += fmt::format("{:.1f},{:.1f} ", x(p.x), y(p.y + p.spread));
-    lower = fmt::format("{:.1f},{:.1f} ", x(p.x), y(p.y - p.spread)) + lower;
-  }
-  return fmt::format("<polygon class=\"band c{}\" points=\"{}{}\"/>", colour, upper, lower);
+  std::string around;
+  for (const auto& p : line.points) around += fmt::format("{:.1f},{:.1f} ", x(p.x), y(p.y + p.spread));
+  for (auto p = line.points.rbegin(); p != line.points.rend(); ++p)
+    around += fmt::format("{:.1f},{:.1f} ", x(p->x), y(p->y - p->spread));
+  return fmt::format("<polygon class=\"band c{}\" points=\"{}\"/>", colour, around);
 }
 
 std::string line_svg(const MadeChart& chart, std::size_t index, const Scale& x, const Scale& y) {
@@ -153,13 +176,17 @@ std::string chart_svg(const MadeChart& chart) {
   for (const auto& line : chart.lines) {
     for (const auto& p : line.points) {
       across.take(p.x);
-      up.take(p.y - p.spread);
-      up.take(p.y + p.spread);
+      for (const double end : {p.y, p.y - p.spread, p.y + p.spread}) {
+        if (!chart.log)
+          up.take(end);
+        else if (end > 0)
+          up.take(std::log10(end));
+      }
     }
   }
   for (std::size_t i = 0; i < chart.x_labels.size(); ++i) across.take(static_cast<double>(i));
   const Scale x{widened(across), kLeft, kWidth - kRight};
-  const Scale y{widened(up), kHeight - kBottom, kTop};
+  const Scale y{widened(up), kHeight - kBottom, kTop, chart.log};
   std::string svg = fmt::format("<svg class=\"chart\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">",
                                 kWidth, kHeight, escape_html(chart.title));
   svg += y_axis(y, chart.y_title) + x_axis(x, chart);

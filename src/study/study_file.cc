@@ -164,15 +164,15 @@ class Checker {
   const Study& study_;
 };
 
-StudyReference read_reference(StudyReader reader, const StudyTable& table) {
+// `axes`: how many names stand before each number.
+StudyReference read_reference(StudyReader reader, const std::string& figure, std::size_t axes) {
   StudyReference reference;
   reference.title = reader.text("title", "paper");
-  reference.figure = figure_name(reader, reader.text("figure", table.figures.front()));
+  reference.figure = figure_name(reader, reader.text("figure", figure));
   const auto* values = reader.find("values");
   if (values == nullptr || !values->is_array())
     throw reader.refusal(values, "a reference has no list of values",
                          "values = [[\"row\", \"column\", 81.9], …]");
-  const std::size_t axes = table.rows.size() + table.columns.size();
   for (const auto& node : *values->as_array()) {
     const auto* list = node.as_array();
     if (list == nullptr || list->size() != axes + 1 || !list->back().is_number())
@@ -198,6 +198,7 @@ StudyTable read_table(StudyReader reader, const Checker& check) {
   if (table.figures.empty()) table.figures = {"evaluation.accuracy_masked.mean"};
   table.where = reader.selection("where");
   table.baseline = reader.selection("baseline");
+  table.networks = reader.flag("networks");
   auto laid_out = table.rows;
   laid_out.insert(laid_out.end(), table.columns.begin(), table.columns.end());
   check.layout(reader, laid_out, table.where);
@@ -205,7 +206,8 @@ StudyTable read_table(StudyReader reader, const Checker& check) {
   check.selection(reader, table.baseline);
   if (const auto* node = reader.find("reference")) {
     if (!node->is_table()) throw reader.refusal(node, "'reference' is no table");
-    table.reference = read_reference(StudyReader(*node->as_table(), reader.source(), "a reference"), table);
+    table.reference = read_reference(StudyReader(*node->as_table(), reader.source(), "a reference"),
+                                     table.figures.front(), laid_out.size());
     for (const auto& entry : table.reference->entries) {
       for (std::size_t i = 0; i < laid_out.size(); ++i)
         check.selection(reader, {{laid_out[i], {entry.values[i]}}});
@@ -213,6 +215,49 @@ StudyTable read_table(StudyReader reader, const Checker& check) {
   }
   reader.done();
   return table;
+}
+
+// A reference's level is written as a name: "85".
+void check_target_reference(const StudyReader& reader, const StudyTarget& target, const Checker& check) {
+  for (const auto& entry : target.reference->entries) {
+    for (std::size_t i = 0; i < target.rows.size(); ++i)
+      check.selection(reader, {{target.rows[i], {entry.values[i]}}});
+    const auto names_level = [&](double level) { return level_name(level) == entry.values.back(); };
+    if (std::ranges::none_of(target.levels, names_level))
+      throw reader.refusal(nullptr,
+                           fmt::format("a reference names no level {}", quote_name(entry.values.back())),
+                           "levels are written as names there: [\"row\", \"85\", 4.6]");
+  }
+}
+
+StudyTarget read_target(StudyReader reader, const Checker& check) {
+  StudyTarget target;
+  target.name = plain_name(reader, "name");
+  target.title = reader.text("title", target.name);
+  target.about = reader.text("about", "");
+  target.figure = figure_name(reader, reader.text("figure", "accuracy_masked"));
+  const auto* levels = reader.find("levels");
+  if (levels == nullptr || !levels->is_array() || levels->as_array()->empty())
+    throw reader.refusal(levels, fmt::format("target '{}' has no levels", target.name),
+                         "levels = [70, 80], in the unit that tables show");
+  for (const auto& level : *levels->as_array()) {
+    if (!level.is_number()) throw reader.refusal(&level, "a level is no number");
+    target.levels.push_back(level.value_or(0.0));
+  }
+  target.rows = reader.texts("rows");
+  target.where = reader.selection("where");
+  target.baseline = reader.selection("baseline");
+  check.layout(reader, target.rows, target.where);
+  check.selection(reader, target.where);
+  check.selection(reader, target.baseline);
+  if (const auto* node = reader.find("reference")) {
+    if (!node->is_table()) throw reader.refusal(node, "'reference' is no table");
+    target.reference = read_reference(StudyReader(*node->as_table(), reader.source(), "a reference"),
+                                      target.figure, target.rows.size() + 1);
+    check_target_reference(reader, target, check);
+  }
+  reader.done();
+  return target;
 }
 
 StudyFigure read_figure(StudyReader reader, const Study& study, const Checker& check) {
@@ -226,6 +271,11 @@ StudyFigure read_figure(StudyReader reader, const Study& study, const Checker& c
   if (figure.x != "round" && !along_axis) figure.x = figure_name(reader, figure.x);
   figure.lines = reader.texts("lines");
   figure.where = reader.selection("where");
+  const auto scale = reader.text("scale", "plain");
+  if (scale != "plain" && scale != "log")
+    throw reader.refusal(reader.find("scale"), fmt::format("there is no scale {}", quote_name(scale)),
+                         "scale = \"log\", or \"plain\"");
+  figure.log = scale == "log";
   auto laid_out = figure.lines;
   if (along_axis) laid_out.push_back(figure.x);
   check.layout(reader, laid_out, figure.where);
@@ -280,6 +330,8 @@ void require_own_names(const StudyReader& reader, const std::vector<Named>& all,
 
 }  // namespace
 
+std::string level_name(double level) { return fmt::format("{}", level); }
+
 std::optional<std::size_t> StudyAxis::find(std::string_view value) const {
   const auto found = std::ranges::find(values, value, &StudyValue::name);
   if (found == values.end()) return std::nullopt;
@@ -331,11 +383,13 @@ Study parse_study(std::string_view text, const std::string& name, const std::str
     }
   }
   for (auto& table : reader.tables("table")) study.tables.push_back(read_table(table, check));
+  for (auto& target : reader.tables("target")) study.targets.push_back(read_target(target, check));
   for (auto& figure : reader.tables("figure")) study.figures.push_back(read_figure(figure, study, check));
   for (auto& claim : reader.tables("claim")) study.claims.push_back(read_claim(claim, check));
   require_own_names(reader, study.axes, "axes");
   require_own_names(reader, study.scales, "scales");
   require_own_names(reader, study.tables, "tables");
+  require_own_names(reader, study.targets, "targets");
   require_own_names(reader, study.figures, "figures");
   reader.done();
   return study;

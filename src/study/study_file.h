@@ -62,6 +62,7 @@ struct StudyTable {
   StudySelection where;
   StudySelection baseline;  // whose figures are taken off, seed by seed; empty: no differences
   std::optional<StudyReference> reference;
+  bool networks = false;  // on the page, each row has a drawing of its network
 };
 
 struct StudyFigure {
@@ -70,6 +71,22 @@ struct StudyFigure {
   std::string x;  // "round", an axis, or a figure
   std::vector<std::string> lines;
   StudySelection where;
+  bool log = false;  // y on a logarithmic scale
+};
+
+// "85", "62.5"
+std::string level_name(double level);
+
+// After how many rounds runs first reached each of some levels of a figure.
+struct StudyTarget {
+  std::string name, title, about;
+  std::string figure;
+  std::vector<double> levels;  // in the unit that tables show
+  std::vector<std::string> rows;
+  StudySelection where;
+  StudySelection baseline;  // whose rounds are divided by a row's, seed by seed; empty: no ratios
+  // Ratios of somebody else: the row's values, the level, and how many times fewer rounds.
+  std::optional<StudyReference> reference;
 };
 
 // That `more` has a higher figure than `less`, by at least `by` in the unit that tables show.
@@ -93,6 +110,7 @@ struct Study {
   std::vector<Seed> seeds;
   std::vector<StudyScale> scales;  // the first is the usual one; may be empty
   std::vector<StudyTable> tables;
+  std::vector<StudyTarget> targets;
   std::vector<StudyFigure> figures;
   std::vector<StudyClaim> claims;
 

@@ -7,6 +7,7 @@
 
 #include "backbone/backbone_names.h"
 #include "backbone/checkpoint.h"
+#include "backbone/pixels.h"
 #include "backbone/random_weights.h"
 #include "backbone/step_benchmark.h"
 #include "data/catalog.h"
@@ -24,7 +25,21 @@ std::unique_ptr<Backbone> backbone_to_measure(const RunConfig& config) {
   const BackboneOptions options{.precision = config.backbone.precision};
   if (const auto path = locate_backbone(config.backbone.path))
     return make_backbone(*open_checkpoint(*path, config.backbone.checkpoint_options()), options);
-  return make_backbone(RandomWeights(geometry_of_model(config.backbone.path.string()), 1), options);
+  return make_backbone(*random_weights(geometry_of_model(config.backbone.path.string()), 1), options);
+}
+
+// Where one of training and test pictures is here and whole, a test half is held out of it.
+bool has_a_whole_split(const DatasetLocation& location) {
+  const auto& missing = location.missing;
+  if (location.format == "records") return missing == std::vector<std::string>{"test.bin"};
+  constexpr std::size_t kNamesTell = 4;  // "trai" or "t10k"
+  return location.format == "idx" && missing.size() == 2 &&
+         missing.front().substr(0, kNamesTell) == missing.back().substr(0, kNamesTell);
+}
+
+bool can_be_read(const DomainSpec& domain, const DatasetLocation& location) {
+  // A folder of the user's own need not have what a published set has.
+  return !domain.path.empty() || location.missing.empty() || has_a_whole_split(location);
 }
 
 }  // namespace
@@ -54,13 +69,12 @@ RunState state_of(const PlannedRun& run, const fs::path& runs) {
 std::vector<std::string> missing_for(const RunConfig& config) {
   std::vector<std::string> missing;
   const auto backbone = locate_backbone(config.backbone.path);
-  if (!backbone || !fs::exists(*backbone))
+  if (!is_pixels(config.backbone.path) && (!backbone || !fs::exists(*backbone)))
     missing.push_back(fmt::format("backbone {}", config.backbone.path.string()));
   const auto corpus = config.corpus();
   for (const auto& domain : corpus.domains) {
     const auto location = locate_dataset(domain, corpus.root);
-    // A folder of the user's own need not have what a published set has.
-    if (!location || (domain.path.empty() && !location->missing.empty()))
+    if (!location || !can_be_read(domain, *location))
       missing.push_back(fmt::format("data set {}", domain.name));
   }
   return missing;
@@ -77,17 +91,17 @@ std::vector<std::string> missing_for(const StudyPlan& plan) {
 }
 
 std::optional<double> StudyRates::rate_of(const RunConfig& config) {
-  const std::string key =
-      fmt::format("{} {} {}", config.backbone.path.string(), config.backbone.image_size, config.run.threads);
+  const std::string key = fmt::format("{} {} {} {} {} {}", config.backbone.path.string(),
+                                      config.backbone.image_size, to_string(config.backbone.precision),
+                                      config.run.threads, config.train.batch, config.prompts.count);
   if (const auto known = rates_.find(key); known != rates_.end()) return known->second;
   std::optional<double> rate;
   try {
     const auto backbone = backbone_to_measure(config);
-    rate = benchmark_step(*backbone, {.batch = config.train.batch,
-                                      .prompts = config.prompts.count,
-                                      .threads = config.run.threads,
-                                      .seconds = kMeasureSeconds})
-               .images_per_second_train;
+    rate = quiet_train_rate(*backbone, {.batch = config.train.batch,
+                                        .prompts = config.prompts.count,
+                                        .threads = config.run.threads,
+                                        .seconds = kMeasureSeconds});
   } catch (const Error&) {
     // Neither here nor of a shape that is known.
   }

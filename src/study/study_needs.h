@@ -24,8 +24,9 @@ std::vector<std::string> missing_for(const RunConfig& config);
 // Of all runs, each once.
 std::vector<std::string> missing_for(const StudyPlan& plan);
 
-// Pictures a second, forward and back, by backbone; each is measured once, in about two seconds. A backbone
-// that is not here is measured by random weights of its shape, where that is known.
+// Pictures a second, forward and back, by backbone and batch, as on a quiet machine; each is measured once,
+// in about half a second. A backbone that is not here is measured by random weights of its shape, where that
+// is known.
 class StudyRates {
  public:
   // Nothing where it cannot be known.

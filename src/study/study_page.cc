@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/version.h"
 #include "study/study_chart.h"
+#include "study/study_targets.h"
 #include "study/study_text.h"
 
 namespace dfrost {
@@ -18,12 +21,14 @@ body { font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: var
 h1 { font-size: 1.7rem; } h2 { margin-top: 3rem; border-top: 2px solid var(--rule); padding-top: 1rem; } h3 { margin-top: 2rem; }
 .scroll { overflow-x: auto; } .scroll:focus { outline: 2px solid var(--c0); }
 table { border-collapse: collapse; margin: .5rem 0 1rem; font-variant-numeric: tabular-nums; }
-th, td { border-bottom: 1px solid var(--rule); padding: .3rem .8rem; text-align: right; vertical-align: top; }
+th, td { border-bottom: 1px solid var(--rule); padding: .3rem .6rem; text-align: right; vertical-align: top; }
 th[scope=row], td.words, th.words { text-align: left; }
+td { white-space: nowrap; } td.words { white-space: normal; } th[scope=row] { min-width: 8.5rem; } .claims th[scope=row] { min-width: 16rem; font-weight: normal; }
 .reference, .pale, figcaption { color: var(--pale); font-size: .9em; } .reference { display: block; }
 .agrees { color: var(--agrees); font-weight: 600; } .disagrees { color: var(--disagrees); font-weight: 600; }
 .gap { border-left: 4px solid var(--disagrees); padding-left: .8rem; }
 code { font: .9em ui-monospace, monospace; overflow-wrap: anywhere; }
+img.network { width: 17rem; height: auto; }
 figure { margin: 1rem 0; max-width: 46rem; } svg.chart { width: 100%; height: auto; } svg text { font-size: 12px; fill: var(--text); }
 .grid { stroke: var(--rule); } .line { fill: none; stroke-width: 2; } .band { stroke: none; opacity: .15; } .legend span { margin-right: 1.2rem; white-space: nowrap; }
 )css";
@@ -45,8 +50,13 @@ std::string paragraph(std::string_view text, std::string_view attributes = {}) {
   return text.empty() ? std::string() : element("p", text, attributes) + "\n";
 }
 
+bool has_networks(const MadeTable& table) {
+  return std::ranges::any_of(table.rows, [](const TableRow& row) { return row.network.has_value(); });
+}
+
 std::string head_row(const MadeTable& table) {
   std::string row = "<thead><tr>";
+  if (has_networks(table)) row += element("th", "Network", " scope=\"col\" class=\"words\"");
   for (const auto& title : table.row_titles) row += element("th", title, " scope=\"col\" class=\"words\"");
   for (const auto& column : table.columns) row += element("th", heading_of(table, column), " scope=\"col\"");
   return row + "</tr></thead>\n";
@@ -73,6 +83,9 @@ std::string table_html(const MadeTable& table) {
       escape_html(table.title), escape_html(table.name), head_row(table));
   for (const auto& row : table.rows) {
     html += "<tr>";
+    if (has_networks(table))
+      html += "<td class=\"words\">" +
+              (row.network ? network_html(*row.network, row.labels.front()) : std::string()) + "</td>";
     for (const auto& label : row.labels) html += element("th", label, " scope=\"row\"");
     for (std::size_t c = 0; c < row.cells.size(); ++c)
       html += cell_html(table, row.cells[c], *table.columns[c].figure);
@@ -126,6 +139,7 @@ std::string study_html(const StudyResults& results) {
           element("span", fmt::format("({})", time_text(results)), " class=\"pale time\"") + "</p>\n";
   for (const auto& gap : gaps_of(results)) html += paragraph(gap, " class=\"gap\"");
   for (const auto& table : study.tables) html += table_html(make_table(results, table));
+  for (const auto& target : study.targets) html += target_html(make_target(results, target));
   for (const auto& figure : study.figures) html += figure_html(make_chart(results, figure));
   html += claims_html(results);
   return html + "</section>\n";

@@ -69,6 +69,14 @@ std::vector<std::string> StudyReader::texts_of(const toml::node& node, std::stri
   return texts;
 }
 
+bool StudyReader::flag(std::string_view key) {
+  const auto* node = find(key);
+  if (node == nullptr) return false;
+  const auto value = node->value_exact<bool>();
+  if (!value) throw refusal(node, fmt::format("'{}' of {} is true or false", key, what_));
+  return *value;
+}
+
 std::vector<std::string> StudyReader::texts(std::string_view key) {
   const auto* node = find(key);
   return node == nullptr ? std::vector<std::string>() : texts_of(*node, key);

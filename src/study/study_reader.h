@@ -31,6 +31,7 @@ class StudyReader {
   std::string text(std::string_view key, std::string otherwise);
   std::string required_text(std::string_view key);
   std::optional<double> number(std::string_view key);
+  bool flag(std::string_view key);  // false where it is not there
   // A list, or one alone.
   std::vector<std::string> texts(std::string_view key);
   std::vector<Seed> seeds(std::string_view key);

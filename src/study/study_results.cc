@@ -58,6 +58,7 @@ nlohmann::ordered_json cell_json(const Study& study, const CellResult& cell) {
   json["run"] = cell.folder;
   json["done"] = cell.done;
   if (!cell.failure.empty()) json["failure"] = cell.failure;
+  if (cell.network) json["network"] = to_json(*cell.network);
   if (!cell.done) return json;
   json["seconds"] = cell.seconds;
   json["figures"] = cell.figures;
@@ -78,6 +79,7 @@ CellResult cell_from_json(const Study& study, const nlohmann::ordered_json& json
   cell.done = json.at("done").get<bool>();
   cell.failure = json.value("failure", "");
   cell.seconds = json.value("seconds", 0.0);
+  if (json.contains("network")) cell.network = network_from_json(json["network"]);
   if (json.contains("figures")) cell.figures = json["figures"].get<decltype(cell.figures)>();
   if (json.contains("curves")) cell.curves = json["curves"].get<decltype(cell.curves)>();
   return cell;
@@ -90,6 +92,7 @@ WantedFigures wanted_by(const Study& study) {
   wanted.last = {"evaluation.accuracy_masked.mean", "evaluation.accuracy_unmasked.mean"};
   for (const auto& table : study.tables) wanted.last.insert(table.figures.begin(), table.figures.end());
   for (const auto& claim : study.claims) wanted.last.insert(claim.figure);
+  for (const auto& target : study.targets) wanted.curves.insert(target.figure);
   for (const auto& figure : study.figures) {
     wanted.last.insert(figure.y);
     if (figure.x == "round")
@@ -130,10 +133,12 @@ StudyResults collect_results(const Study& study, const StudyPlan& plan, const fs
   StudyResults results{
       study, plan.scale, plan.scale_words, plan.seeds, std::move(command), {}, std::string(version())};
   const auto wanted = wanted_by(study);
+  const bool draws_networks = std::ranges::any_of(study.tables, &StudyTable::networks);
   std::vector<CellResult> of_run(plan.runs.size());
   for (std::size_t i = 0; i < plan.runs.size(); ++i) {
     auto& cell = of_run[i];
     cell.folder = plan.runs[i].folder;
+    if (draws_networks) cell.network = network_of(plan.runs[i].config);
     if (const auto failed = std::ranges::find(failures, cell.folder, &RunFailure::folder);
         failed != failures.end())
       cell.failure = failed->what;

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "study/run_study.h"
+#include "study/study_network.h"
 #include "study/study_plan.h"
 
 namespace dfrost {
@@ -25,7 +27,8 @@ struct CellResult {
   std::string failure;                    // why not, where it was tried
   std::map<std::string, double> figures;  // the run's last; what was not measured is absent
   std::map<std::string, std::vector<std::pair<std::size_t, double>>> curves;  // by round
-  double seconds = 0;  // that the run took, all rounds together
+  double seconds = 0;                        // that the run took, all rounds together
+  std::optional<StudyNetwork> network = {};  // where a table of the study draws it
 };
 
 // What a study asks of a run.

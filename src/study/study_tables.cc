@@ -5,53 +5,13 @@
 #include <algorithm>
 #include <map>
 
+#include "study/study_layout.h"
+
 namespace dfrost {
 namespace {
 
-using Values = std::vector<std::size_t>;
-
-std::vector<std::size_t> axes_of(const Study& study, const std::vector<std::string>& names) {
-  std::vector<std::size_t> axes;
-  for (const auto& name : names) axes.push_back(*study.find_axis(name));
-  return axes;
-}
-
-Values part_of(const Values& values, const std::vector<std::size_t>& axes) {
-  Values part;
-  for (const std::size_t axis : axes) part.push_back(values[axis]);
-  return part;
-}
-
-std::vector<std::string> labels_of(const Study& study, const std::vector<std::size_t>& axes,
-                                   const Values& part) {
-  std::vector<std::string> labels;
-  for (std::size_t i = 0; i < axes.size(); ++i) labels.push_back(study.axes[axes[i]].values[part[i]].label);
-  return labels;
-}
-
-// The combinations that a selection takes in, in the order of the study.
-std::vector<Values> combinations(const StudyResults& results, const StudySelection& where) {
-  std::vector<Values> found;
-  for (const auto& cell : results.cells) {
-    if (!selects(results.study, where, cell.values)) continue;
-    if (std::ranges::find(found, cell.values) == found.end()) found.push_back(cell.values);
-  }
-  return found;
-}
-
-// What is laid out along some axes, each once, in order.
-std::vector<Values> parts_of(const std::vector<Values>& all, const std::vector<std::size_t>& axes) {
-  std::vector<Values> parts;
-  for (const auto& values : all) {
-    auto part = part_of(values, axes);
-    if (std::ranges::find(parts, part) == parts.end()) parts.push_back(std::move(part));
-  }
-  std::ranges::sort(parts);
-  return parts;
-}
-
 // A figure of a combination under a seed, as people read it.
-std::optional<double> number_of(const StudyResults& results, const Values& values, Seed seed,
+std::optional<double> number_of(const StudyResults& results, const AxisValues& values, Seed seed,
                                 const Figure& figure) {
   const auto* cell = results.find(values, seed);
   if (cell == nullptr) return std::nullopt;
@@ -60,16 +20,7 @@ std::optional<double> number_of(const StudyResults& results, const Values& value
   return reading_of(figure).factor * found->second;
 }
 
-// The same combination with some axes set to others' values.
-Values moved(const Study& study, Values values, const StudySelection& to) {
-  for (const auto& [axis, names] : to) {
-    const auto place = *study.find_axis(axis);
-    values[place] = *study.axes[place].find(names.front());
-  }
-  return values;
-}
-
-std::vector<double> differences(const StudyResults& results, const Values& a, const Values& b,
+std::vector<double> differences(const StudyResults& results, const AxisValues& a, const AxisValues& b,
                                 const Figure& figure) {
   std::vector<double> list;
   for (const Seed seed : results.seeds) {
@@ -79,7 +30,7 @@ std::vector<double> differences(const StudyResults& results, const Values& a, co
   return list;
 }
 
-TableCell make_cell(const StudyResults& results, const StudyTable& table, const Values& values,
+TableCell make_cell(const StudyResults& results, const StudyTable& table, const AxisValues& values,
                     const Figure& figure) {
   TableCell cell{.planned = true};
   std::vector<double> numbers;
@@ -96,7 +47,7 @@ TableCell make_cell(const StudyResults& results, const StudyTable& table, const 
   return cell;
 }
 
-std::optional<double> reference_of(const Study& study, const StudyTable& table, const Values& values,
+std::optional<double> reference_of(const Study& study, const StudyTable& table, const AxisValues& values,
                                    const Figure& figure) {
   if (!table.reference || table.reference->figure != figure.name) return std::nullopt;
   auto names = table.rows;
@@ -112,23 +63,15 @@ std::optional<double> reference_of(const Study& study, const StudyTable& table, 
   return std::nullopt;
 }
 
-std::string describe_selection(const Study& study, const StudySelection& selection) {
-  std::string text;
-  for (const auto& [axis, names] : selection) {
-    const auto& found = study.axes[*study.find_axis(axis)];
-    if (!text.empty()) text += ", ";
-    text += found.values[*found.find(names.front())].label;
+// Under the first seed, of the first of the row's combinations.
+std::optional<StudyNetwork> network_of_row(const StudyResults& results, const std::vector<AxisValues>& all,
+                                           const std::vector<std::size_t>& row_axes, const AxisValues& row) {
+  for (const auto& values : all) {
+    if (part_of(values, row_axes) != row) continue;
+    const auto cell = std::ranges::find(results.cells, values, &CellResult::values);
+    if (cell != results.cells.end()) return cell->network;
   }
-  return text;
-}
-
-// Where a cell's combination lies in the whole: its row's part, its column's, and the rest held.
-const Values* whole_of(const std::vector<Values>& all, const std::vector<std::size_t>& row_axes,
-                       const Values& row, const std::vector<std::size_t>& column_axes, const Values& column) {
-  const auto found = std::ranges::find_if(all, [&](const Values& values) {
-    return part_of(values, row_axes) == row && part_of(values, column_axes) == column;
-  });
-  return found == all.end() ? nullptr : &*found;
+  return std::nullopt;
 }
 
 std::string title_with_unit(const Figure& figure) {
@@ -141,7 +84,7 @@ struct Gathered {
   std::vector<double> x, y;
 };
 
-void gather(const StudyResults& results, const StudyFigure& figure, const Values& values,
+void gather(const StudyResults& results, const StudyFigure& figure, const AxisValues& values,
             std::map<double, Gathered>& at) {
   const auto& y = figure_called(figure.y);
   const auto axis = results.study.find_axis(figure.x);
@@ -213,7 +156,7 @@ MadeTable make_table(const StudyResults& results, const StudyTable& table) {
       made.columns.push_back({labels_of(study, column_axes, column), &figure_called(name)});
   }
   for (const auto& row : parts_of(all, row_axes)) {
-    TableRow line{labels_of(study, row_axes, row), {}};
+    TableRow line{.labels = labels_of(study, row_axes, row), .cells = {}};
     for (const auto& column : columns) {
       const auto* values = whole_of(all, row_axes, row, column_axes, column);
       for (const auto& name : table.figures) {
@@ -224,6 +167,7 @@ MadeTable make_table(const StudyResults& results, const StudyTable& table) {
         cell.reference = reference_of(study, table, *values, figure);
       }
     }
+    if (table.networks) line.network = network_of_row(results, all, row_axes, row);
     made.rows.push_back(std::move(line));
   }
   return made;
@@ -231,7 +175,7 @@ MadeTable make_table(const StudyResults& results, const StudyTable& table) {
 
 MadeChart make_chart(const StudyResults& results, const StudyFigure& figure) {
   const auto& study = results.study;
-  MadeChart made{.name = figure.name, .title = figure.title, .about = figure.about};
+  MadeChart made{.name = figure.name, .title = figure.title, .about = figure.about, .log = figure.log};
   made.y_title = title_with_unit(figure_called(figure.y));
   if (const auto axis = study.find_axis(figure.x)) {
     made.x_title = study.axes[*axis].title;

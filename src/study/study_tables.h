@@ -30,8 +30,9 @@ struct TableColumn {
 };
 
 struct TableRow {
-  std::vector<std::string> labels;  // of the rows' axes
-  std::vector<TableCell> cells;     // as the columns
+  std::vector<std::string> labels;           // of the rows' axes
+  std::vector<TableCell> cells;              // as the columns
+  std::optional<StudyNetwork> network = {};  // to be drawn beside them
 };
 
 struct MadeTable {
@@ -60,6 +61,7 @@ struct MadeChart {
   std::string x_title = {}, y_title = {};
   std::vector<std::string> x_labels = {};  // where x is an axis: of 0, 1, …
   bool dots = false;                       // single points, not lines
+  bool log = false;                        // y on a logarithmic scale: points above zero alone
   std::vector<ChartLine> lines = {};
 };
 MadeChart make_chart(const StudyResults& results, const StudyFigure& figure);

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <map>
 
+#include "study/study_targets.h"
+
 namespace dfrost {
 namespace {
 
@@ -87,18 +89,18 @@ std::string latex_text(std::string_view text) {
   return safe;
 }
 
-std::string csv_text(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + "\"";
-}
-
 std::string csv_number(const std::optional<double>& number) {
   return number ? fmt::format("{}", *number) : "";
 }
 
 }  // namespace
+
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
+}
 
 const char* const kClaimRule =
     "A claim agrees where the whole 95 % interval (Student's t) of the mean paired difference over seeds "
@@ -200,6 +202,7 @@ std::string study_markdown(const StudyResults& results) {
     text += fmt::format("Less {}, seed by seed: mean difference and its 95 % interval.\n\n", table.baseline);
     text += table_markdown(table, Shown::differences);
   }
+  for (const auto& asked : study.targets) text += target_markdown(make_target(results, asked));
   if (study.claims.empty()) return text;
   text += fmt::format("### Claims\n\n{}\n\n", kClaimRule);
   text += "| claim | judgement | mean paired difference, 95 % interval |\n|---|---|---|\n";
@@ -231,18 +234,18 @@ std::string table_latex(const MadeTable& table) {
 
 std::string table_csv(const MadeTable& table) {
   std::string text;
-  for (const auto& title : table.row_titles) text += csv_text(title) + ",";
+  for (const auto& title : table.row_titles) text += csv_field(title) + ",";
   text += "column,figure,unit,mean,std,seeds,difference,low,high,reference\n";
   for (const auto& row : table.rows) {
     for (std::size_t c = 0; c < row.cells.size(); ++c) {
       const auto& cell = row.cells[c];
       const auto& column = table.columns[c];
       if (!cell.planned) continue;
-      for (const auto& label : row.labels) text += csv_text(label) + ",";
+      for (const auto& label : row.labels) text += csv_field(label) + ",";
       const auto& d = cell.difference;
       text += fmt::format("{},{},{},{},{},{},{},{},{},{}\n",
-                          csv_text(fmt::format("{}", fmt::join(column.labels, ", "))), column.figure->name,
-                          csv_text(reading_of(*column.figure).unit),
+                          csv_field(fmt::format("{}", fmt::join(column.labels, ", "))), column.figure->name,
+                          csv_field(reading_of(*column.figure).unit),
                           cell.value ? fmt::format("{}", cell.value->mean) : "",
                           cell.value && cell.seeds > 1 ? fmt::format("{}", cell.value->std) : "", cell.seeds,
                           d ? fmt::format("{}", d->mean) : "", d ? csv_number(d->low) : "",

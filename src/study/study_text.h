@@ -26,6 +26,8 @@ std::string difference_text(const PairedDifference& difference, const Reading& r
 std::string heading_of(const MadeTable& table, const TableColumn& column);
 // "worth 3 seeds: 1.20 % [0.80, 1.60]"
 std::string claim_text(const JudgedClaim& claim);
+// A field of a line of CSV, in quotes where it needs them.
+std::string csv_field(const std::string& text);
 // The rule by which claims are judged.
 extern const char* const kClaimRule;
 // "dfrost study …" took so long, of so many runs.

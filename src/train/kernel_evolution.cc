@@ -8,8 +8,11 @@
 namespace dfrost {
 namespace {
 
-// softmax(f) − Y of one picture, and its cross-entropy.
-double residual_of(std::span<const double> all, const Target& target, std::span<double> residual) {
+// softmax(f) − Y of one picture, and its cross-entropy where it is wanted: few steps need it, and a logarithm
+// for each picture and step is felt.
+enum class Wanted { residual, entropy };
+double residual_of(std::span<const double> all, const Target& target, std::span<double> residual,
+                   Wanted wanted) {
   std::ranges::fill(residual, 0.0);
   const auto f = all.subspan(target.domain.first, target.domain.count);
   const auto own = residual.subspan(target.domain.first, target.domain.count);
@@ -18,7 +21,7 @@ double residual_of(std::span<const double> all, const Target& target, std::span<
   for (std::size_t c = 0; c < f.size(); ++c) sum += own[c] = std::exp(f[c] - largest);
   for (double& value : own) value /= sum;
   residual[target.label] -= 1;
-  return std::log(sum) - (all[target.label] - largest);
+  return wanted == Wanted::entropy ? std::log(sum) - (all[target.label] - largest) : 0;
 }
 
 class Evolver {
@@ -37,7 +40,7 @@ class Evolver {
 
   void derive(std::span<const double> f, std::span<double> derivative) {
     for (std::size_t i = 0; i < targets_.size(); ++i) {
-      residual_of(f.subspan(i * classes_, classes_), targets_[i], row_);
+      residual_of(f.subspan(i * classes_, classes_), targets_[i], row_, Wanted::residual);
       std::ranges::transform(row_, residual_.view().row(i).begin(),
                              [](double value) { return static_cast<float>(value); });
     }
@@ -54,7 +57,8 @@ class Evolver {
     step_.resize(sum_.size());
     for (std::size_t i = 0; i < targets_.size(); ++i)
       loss += residual_of(f.subspan(i * classes_, classes_), targets_[i],
-                          std::span(step_).subspan(i * classes_, classes_));
+                          std::span(step_).subspan(i * classes_, classes_),
+                          may_end ? Wanted::entropy : Wanted::residual);
     loss /= static_cast<double>(targets_.size());
     if (may_end && (best.steps == 0 || loss < best.loss)) {
       best.steps = step;

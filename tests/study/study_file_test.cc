@@ -52,5 +52,19 @@ TEST(StudyFile, SaysInWhichLineItIsWrongAndWhatWasMeant) {
                "this is not 2 value names and a number");
 }
 
+TEST(StudyFile, SaysWhatIsWrongWithATarget) {
+  const auto with = [](const std::string& keys) {
+    return refusal("[[figure]]",
+                   "[[target]]\nname = \"soon\"\nrows = [\"merge\", \"rate\"]\n" + keys + "\n[[figure]]");
+  };
+  EXPECT_STREQ(with("").what(), "target 'soon' has no levels");
+  EXPECT_STREQ(with("levels = [\"much\"]").what(), "a level is no number");
+  EXPECT_EQ(with("levels = [80]\nfigure = \"acuracy_masked\"").hint(), "did you mean 'accuracy_masked'?");
+  EXPECT_STREQ(with("levels = [80]\nreference = {values = [[\"ot\", \"0.1\", \"85\", 4.6]]}").what(),
+               "a reference names no level '85'");
+  EXPECT_STREQ(refusal("y = \"accuracy_masked\"", "scale = \"logarithmic\"").what(),
+               "there is no scale 'logarithmic'");
+}
+
 }  // namespace
 }  // namespace dfrost

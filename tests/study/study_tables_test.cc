@@ -53,6 +53,37 @@ TEST(StudyClaim, IsHeldToAsMuchAsItClaims) {
   EXPECT_EQ(judge_claim(results, claim).judgement, Judgement::disagrees);
 }
 
+TEST(StudyPage, DrawsTheNetworkOfEveryRowBesideItsNumbersWhereATableAsksForIt) {
+  auto results = test::merges_results(kAccuracy);
+  EXPECT_EQ(study_page(std::span(&results, 1), "none").find("class=\"network\""), std::string::npos);
+  results.study.tables[0].networks = true;
+  for (auto& cell : results.cells) {
+    cell.network = StudyNetwork{.clients = 12, .seed = cell.seed};
+    cell.network->topology.kind = cell.values[0] == 0 ? TopologyKind::ring : TopologyKind::full;
+  }
+  const auto page = study_page(std::span(&results, 1), "drawn");
+  EXPECT_NE(page.find("alt=\"D-FROST &amp; co: 12 clients, 12 links in round 1 of seed 1\""),
+            std::string::npos);
+  EXPECT_NE(page.find("alt=\"by &lt;index&gt;: 12 clients, 66 links in round 1 of seed 1\""),
+            std::string::npos);
+  EXPECT_EQ(page, study_page(std::span(&results, 1), "drawn"));
+  const auto kept = network_from_json(to_json(*results.cells[0].network));
+  EXPECT_EQ(network_html(kept, "ring"), network_html(*results.cells[0].network, "ring"));
+}
+
+TEST(StudyNetwork, IsTheRunsOwnAndNoneWhereNobodyMeets) {
+  RunConfig config;
+  config.network.topology.kind = TopologyKind::grid;
+  config.run.seed = 7;
+  const auto network = network_of(config);
+  ASSERT_TRUE(network);
+  EXPECT_EQ(network->clients, 50u);
+  EXPECT_EQ(network->seed, 7u);
+  EXPECT_EQ(network->topology.kind, TopologyKind::grid);
+  config.method.cooperation = Cooperation::none;
+  EXPECT_FALSE(network_of(config));
+}
+
 TEST(StudyResults, SayTheSameAfterTheirFile) {
   const auto results = test::merges_results(kAccuracy);
   const auto again = results_from_json(parse_own_json(dump_json(to_json(results), 1)), "results.json");
@@ -103,6 +134,21 @@ TEST(StudyChart, DrawsAPointForEveryRoundAndLine) {
   for (std::size_t at = 0; (at = svg.find("<circle", at)) != std::string::npos; ++at) ++dots;
   EXPECT_EQ(dots, 4u);
   EXPECT_NO_THROW(chart_svg(MadeChart{}));
+}
+
+TEST(StudyChart, DrawsEqualFactorsAsEqualStepsOnALogarithmicScale) {
+  MadeChart chart{.title = "t", .log = true};
+  chart.lines = {{"grows", {{1, 10, 0}, {2, 100, 0}, {3, 1000, 2000}}}};
+  const auto svg = chart_svg(chart);
+  std::vector<double> heights;
+  for (std::size_t at = 0; (at = svg.find("cy=\"", at)) != std::string::npos; ++at)
+    heights.push_back(std::stod(svg.substr(at + 4)));
+  ASSERT_EQ(heights.size(), 3u);
+  EXPECT_NEAR(heights[0] - heights[1], heights[1] - heights[2], 0.11);
+  EXPECT_GT(heights[0] - heights[1], 20);
+  EXPECT_EQ(svg.find("nan"), std::string::npos);  // where a band reaches below zero
+  EXPECT_EQ(svg.find("inf"), std::string::npos);
+  for (const char* tick : {">10<", ">100<", ">1000<"}) EXPECT_NE(svg.find(tick), std::string::npos) << tick;
 }
 
 }  // namespace
