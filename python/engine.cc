@@ -13,6 +13,7 @@
 #include "dfrost/image.h"
 #include "dfrost/preprocessing.h"
 #include "dfrost/threads.h"
+#include "finite_check.h"
 #include "spares.h"
 #include "words.h"
 
@@ -121,10 +122,21 @@ ModelInput input_of(py::handle images, const Geometry& g) {
   return input;
 }
 
+void require_finite_tokens(const ModelInput& input, const Geometry& g, ThreadPool* pool) {
+  FiniteCheck check;
+  const auto* tokens = static_cast<const float*>(input.keep.data());
+  const std::size_t values = g.patches() * g.width;
+  pool->parallel_for(input.images, [&](std::size_t image, std::size_t) {
+    check.look(image, {tokens + image * values, values});
+  });
+  check.require("images");
+}
+
 void embed_images(const Model& model, const ModelInput& input, float* patches, ThreadPool* pool) {
   const Geometry& g = model.backbone->geometry();
   const auto* first = static_cast<const char*>(input.keep.data());
   const py::ssize_t stride = input.keep.strides(0);
+  FiniteCheck check;
   const std::size_t values = 3 * g.image_size * g.image_size,
                     chunks = (input.images + kImagesAtOnce - 1) / kImagesAtOnce;
   pool->parallel_for(chunks, [&](std::size_t chunk, std::size_t) {
@@ -134,12 +146,14 @@ void embed_images(const Model& model, const ModelInput& input, float* patches, T
     for (std::size_t i = 0; i < count; ++i) {
       const auto* planes =
           reinterpret_cast<const float*>(first + static_cast<py::ssize_t>(begin + i) * stride);
+      check.look(begin + i, {planes, values});
       planes_to_patches({planes, values}, g.image_size, g.patch_size,
                         std::span(pixels).subspan(i * values, values));
     }
     model.backbone->embed({pixels.data(), count * g.patches(), g.patch_values()},
                           {patches + begin * g.patches() * g.width, count * g.patches(), g.width}, nullptr);
   });
+  check.require("images");
 }
 
 std::vector<py::ssize_t> feature_shape(const Geometry& g, std::size_t images) {
@@ -168,6 +182,10 @@ PromptArray prompts_of(py::handle object, std::size_t images, const Geometry& g)
   prompts.per_image = static_cast<std::size_t>(a.shape(a.ndim() - 2));
   prompts.view = {static_cast<const float*>(a.data()),
                   shared ? prompts.per_image : images * prompts.per_image, g.width};
+  FiniteCheck check;
+  for (std::size_t row = 0; row < prompts.view.rows(); ++row)
+    check.look(shared ? row : row / prompts.per_image, prompts.view.row(row));
+  check.require("prompts");
   return prompts;
 }
 
@@ -199,6 +217,8 @@ py::object features(const std::shared_ptr<Model>& model, py::handle images, py::
       patches.resize(input.images * g.patches() * g.width);
       embed_images(*model, input, patches.data(), pool.get());
       embedded = patches.data();
+    } else {
+      require_finite_tokens(input, g, pool.get());
     }
     const Batch batch{
         input.images, given.per_image, {embedded, input.images * g.patches(), g.width}, given.view};

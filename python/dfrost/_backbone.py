@@ -97,7 +97,8 @@ class Backbone:
         """What the model sees on pictures, [B, 3, S, S], beside prompts, [n, d] for all of them or [B, n, d].
 
         [B, d], the class token after the last norm; [B, 2, d] where the model has a distillation token too. With `gradient=True` also a
-        function from the gradient of the features to that of the prompts.
+        function from the gradient of the features to that of the prompts. NaN and infinities are refused in pictures and prompts, and passed on
+        in gradients.
         """
         return self._model.features(images, prompts, gradient)  # type: ignore[no-any-return]
 

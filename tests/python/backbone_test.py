@@ -108,6 +108,26 @@ class Backbones(Case):
             frozen.features(images, np.ones((2, 192), np.float32), gradient=True)
         self.assertIn("training=False", caught.exception.hint)
 
+    def test_what_is_not_finite_is_refused_by_the_name_of_its_argument(self):
+        images = self.mini.preprocess(pictures(20, 1)[0])
+        tokens, prompts = self.mini.embed(images), np.ones((2, 192), np.float32)
+        for bad in (np.nan, np.inf, -np.inf):
+            for given in (images.copy(), tokens.copy(), images.copy()[::2]):
+                for index in (len(given) - 1, 1):  # the first of several is named
+                    given[(index, *(0 for _ in given.shape[1:]))] = bad
+                    with self.assertRaisesRegex(ValueError, rf"images\[{index}\] .* not finite"):
+                        self.mini.features(given, prompts)
+            for given, index in ((prompts, 1), (np.ones((20, 2, 192), np.float32), 7)):
+                given = given.copy()
+                given[index, ..., 5] = bad
+                with self.assertRaisesRegex(ValueError, rf"prompts\[{index}\] .* not finite"):
+                    self.mini.features(images, given)
+        with self.assertRaisesRegex(ValueError, r"images\[0\]"):
+            self.mini.embed(np.full_like(images, np.nan))
+        # A gradient may be anything: whoever scales a loss up looks for infinities to know when that was too much.
+        back = self.mini.features(images[:1], prompts, gradient=True)[1]
+        self.assertFalse(np.isfinite(back(np.full((1, 192), np.inf, np.float32))).all())
+
     def test_a_large_batch_is_not_copied(self):
         """Tokens of 60 MB as a tensor: what the call needs beside them is far less."""
         random_vit(self.folder / "vit.safetensors")
