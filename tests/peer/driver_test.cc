@@ -44,6 +44,14 @@ TEST(Peer, HasTheSimulatorsBytesWithOptimalTransport) {
   expect_the_simulators_bytes(experiment, eight(experiment, "dfrost"));
 }
 
+TEST(Peer, HasTheSimulatorsBytesWithTheMetricOfTheBackbone) {
+  const SmallExperiment experiment;
+  auto config = eight(experiment, "dfrost");
+  config.merge.metric = MergeMetric::first_block;
+  config.prompts.init = PromptInit::independent;
+  expect_the_simulators_bytes(experiment, config);
+}
+
 TEST(Peer, HasTheSimulatorsBytesWhereSomeSitOutAndLinksFail) {
   const SmallExperiment experiment;
   auto config = eight(experiment, "dfedavgm");
