@@ -3,7 +3,7 @@
     cluster_bench.py MPIRUN DFROST speed [TURNS]   two ranks against one rank and against one process with two threads
     cluster_bench.py MPIRUN DFROST memory          four ranks against one process with one thread and with four
 
-Prints JSON. The least time of a round over all turns stands for each way; `others` says how busy other programs kept
+With `--bf16` in place of fp32. Prints JSON. The least time of a round over all turns stands for each way; `others` says how busy other programs kept
 the machine meanwhile. Without `--small` (a toy model, to try the script itself) it takes 1.1 GB and some minutes.
 """
 import json
@@ -20,7 +20,7 @@ import numpy
 CONFIG = """
 run = {rounds = 3, checkpoint_every = 1}
 method.name = "dfrost"
-backbone = {path = "model.safetensors", precision = "fp32", preprocessing = "augreg"}
+backbone = {path = "model.safetensors", precision = "PRECISION", preprocessing = "augreg"}
 data.domains = [{name = "noise", path = "pictures"}]
 data.train_per_domain = 0
 data.test_per_domain = 0
@@ -30,8 +30,8 @@ train.epochs = 1
 evaluate = {every = 0, clients = 1, samples = 1}
 """
 CLIENTS, PICTURES = 4, 16  # of each
-small = "--small" in sys.argv
-arguments = [word for word in sys.argv[1:] if word != "--small"]
+small, bf16 = "--small" in sys.argv, "--bf16" in sys.argv
+arguments = [word for word in sys.argv[1:] if not word.startswith("--")]
 mpirun, dfrost, what = os.path.abspath(arguments[0]), os.path.abspath(arguments[1]), arguments[2]
 os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
 
@@ -175,7 +175,7 @@ def memory():
 
 with tempfile.TemporaryDirectory() as work:
     os.chdir(work)
-    Path("bench.toml").write_text(CONFIG)
+    Path("bench.toml").write_text(CONFIG.replace("PRECISION", "bf16" if bf16 else "fp32"))
     write_pictures("pictures")
     write_model("model.safetensors", *((128, 3, 32) if small else (768, 12, 32)))
     print(json.dumps(memory() if what == "memory" else speed(int(arguments[3]) if len(arguments) > 3 else 3), indent=1))
