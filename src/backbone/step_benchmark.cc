@@ -107,13 +107,17 @@ void StepBenchmarkOptions::validate() const {
   check(seconds > 0 && seconds <= 600, "seconds must be above 0 and at most 600");
 }
 
-double quiet_train_rate(const Backbone& backbone, const StepBenchmarkOptions& options) {
+double quiet_train_rate(const Backbone& backbone, StepBenchmarkOptions options) {
   constexpr std::size_t kTries = 5;
   options.validate();
+  options.batch = std::min(options.batch, kImagesPerChunk);  // a larger one is computed in chunks of that
   auto clients =
       make_clients(backbone, options, options.threads == 0 ? available_threads() : options.threads, nullptr);
   double best = 0;
+  const Stopwatch watch;
   for (std::size_t attempt = 0; attempt < kTries; ++attempt) {
+    // A model of seconds a step has been looked at long enough after one.
+    if (attempt > 0 && watch.seconds() > 2 * options.seconds) break;
     best = std::max(
         best, runs_per_second<ThreadStopwatch>(clients.size(), options.seconds / kTries, [&](std::size_t i) {
           return [&client = clients[i]] { client.train(); };

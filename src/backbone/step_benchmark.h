@@ -31,8 +31,8 @@ struct StepBenchmark {
 
 // Pictures a second, forward and back, that this machine does when nothing else runs on it, from a moment in
 // which much may: by the time that the threads themselves computed, the best of several short tries of
-// options.seconds together.
-double quiet_train_rate(const Backbone& backbone, const StepBenchmarkOptions& options);
+// options.seconds together, or of as many as twice that allows, of a large model one.
+double quiet_train_rate(const Backbone& backbone, StepBenchmarkOptions options);
 
 StepBenchmark benchmark_step(const Backbone& backbone, const StepBenchmarkOptions& options);
 
