@@ -223,6 +223,32 @@ void check_ntk(const RunConfig& config) {
            "for example ntk.steps = [100, 200, 300]");
 }
 
+// What has no masses to weigh prompts by, or another weight already.
+void check_sender_weights(const RunConfig& config) {
+  if (config.merge.weights != SenderWeights::mass) return;
+  if (config.method.cooperation == Cooperation::server)
+    refuse("merge.weights", "a server is told how many pictures its clients have, and no masses",
+           "use merge.weights 'mixing', which weighs by pictures around a server");
+  if (config.pool_grows())
+    refuse("merge.weights",
+           fmt::format("a pool by '{}' takes prompts as they come, and weighs no senders",
+                       to_string(config.merge.pool.kind)),
+           "use merge.weights 'equal', or merge.pool 'fixed'");
+  if (config.merge.head != HeadMerge::class_mass)
+    refuse("merge.weights",
+           fmt::format("'mass' weighs by the masses that travel with class rows, and with merge.head '{}' "
+                       "there are none",
+                       to_string(config.merge.head)),
+           "use merge.head 'class-mass', or merge.weights 'mixing'");
+  const auto& defence = config.merge.defence;
+  const bool by_index = !config.merge.custom && !traits_of(config.merge.kind).transports;
+  if (by_index && (defence.head_trim > 0 || defence.head_median > 0))
+    refuse("merge.weights",
+           "defence.head_trim and head_median take all that is averaged by index for one vector of one "
+           "weight, and 'mass' weighs prompts in another way than heads",
+           "use merge.weights 'mixing', or merge.kind 'ot' or 'barycenter'");
+}
+
 void check_metric(const RunConfig& config) {
   if (config.merge.metric == MergeMetric::embedding) return;
   const bool transports = !config.merge.custom && traits_of(config.merge.kind).transports;
@@ -264,6 +290,7 @@ void RunConfig::validate() const {
   check_ntk(*this);
   check_prompts_fit(*this);
   check_merge(merge);
+  check_sender_weights(*this);
   check_metric(*this);
   check_privacy(*this);
   check_hostile(*this);

@@ -118,11 +118,11 @@ struct PromptsSection : PromptOptions {
   std::vector<std::size_t> counts = {};
 };
 
-// How much each sender weighs in an OT or barycenter merge; an average by index always uses the mixing
-// matrix.
+// How much each sender's prompts weigh; an average by index takes `equal` for `mixing`.
 enum class SenderWeights {
   equal,   // the paper's uniform q
   mixing,  // the client's row of the Metropolis matrix
+  mass,  // that, times the pictures of all classes that stand behind them: HeadMerge::class_mass counts them
 };
 std::string_view to_string(SenderWeights weights);
 

@@ -85,7 +85,12 @@ std::string_view to_string(NtkPrompts prompts) {
 }
 
 std::string_view to_string(SenderWeights weights) {
-  return weights == SenderWeights::equal ? "equal" : "mixing";
+  switch (weights) {
+    case SenderWeights::equal: return "equal";
+    case SenderWeights::mixing: return "mixing";
+    case SenderWeights::mass: return "mass";
+  }
+  return "unknown";
 }
 
 std::string_view to_string(PoolMerge merge) {

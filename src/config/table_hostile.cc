@@ -125,7 +125,7 @@ std::vector<ConfigKey> head_defence_keys() {
       {.section = "defence",
        .name = "mass_cap",
        .field = not_negative(DFROST_AT(merge.defence.mass_cap)),
-       .comment = "class-mass: most pictures of a class that are believed to stand behind a row; 0: any",
+       .comment = "class-mass: most pictures of a class that a sender is believed to have; 0: any",
        .explanation = "What a sender says of its classes is its own word: this bounds what a lie brings."},
   };
 }

@@ -94,11 +94,14 @@ std::vector<ConfigKey> ot_keys() {
            "Merged prompts are means of prompts in either."},
       {.section = "merge",
        .name = "weights",
-       .field = word(DFROST_AT(merge.weights), words({SenderWeights::equal, SenderWeights::mixing})),
-       .comment = "ot, barycenter: senders weigh the same, or as in the mixing matrix",
+       .field = word(DFROST_AT(merge.weights),
+                     words({SenderWeights::equal, SenderWeights::mixing, SenderWeights::mass})),
+       .comment = "senders' prompts weigh the same, as in the mixing matrix, or by that times pictures",
        .explanation =
-           "A sender's prompts share its weight, however many it sent. An average by index always uses the "
-           "mixing matrix.",
+           "A sender's prompts share its weight, however many it sent. An average by index takes 'equal' for "
+           "'mixing'. mass: mixing weight times how many pictures stand behind a sender, which is the sum of "
+           "the masses that travel with merge.head class-mass, and needs that; where nobody has any, as "
+           "mixing. mass_floor and mass_power hold for it as for rows.",
        .paper = "eq. full_objective: equal"},
       {.section = "merge",
        .name = "head",

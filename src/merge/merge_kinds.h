@@ -25,7 +25,7 @@ struct MergeKindRow {
   std::string_view meaning;  // for people, after the word and a colon
   MergeFunction merge;
   bool needs_equal_sizes = false;     // prompt i must have a counterpart in every set
-  bool needs_mixing_weights = false;  // senders always weigh as in the mixing matrix
+  bool needs_mixing_weights = false;  // senders never weigh alike
   bool transports = false;            // mass moves between indices, and what belongs to a prompt moves along
   bool has_theorem = false;           // Theorem 1 bounds its steps
   bool has_free_mass = false;         // that MergeOptions::trim may leave out, and median soften

@@ -41,7 +41,17 @@ std::vector<double> told_counts(const Node& node, const SampleSource* samples, c
   return counts;
 }
 
-// What the rows of one class weigh: the client's own first, then those of each sender.
+// Of all classes, each with the floor; more than `cap` of one is not believed, unless that is 0.
+double total_mass(std::span<const float> masses, double floor, double cap) {
+  double total = 0;
+  for (const float mass : masses) {
+    const auto told = static_cast<double>(mass);
+    total += floor + (cap > 0 ? std::min(told, cap) : told);
+  }
+  return total;
+}
+
+// What the rows of one class weigh, or all prompts: the client's own first, then those of each sender.
 class RowWeights {
  public:
   RowWeights(double self_weight, std::span<const double> weights, const MassOptions& options)
@@ -101,6 +111,16 @@ void refresh_mass(Node& node, const SampleSource* samples, const MassOptions& op
   for (std::size_t c = 0; c < counts.size(); ++c)
     mass.values[c] =
         static_cast<float>(std::max(counts[c], options.decay * static_cast<double>(mass.values[c])));
+}
+
+std::vector<double> weights_by_mass(const Node& node, const Inbox& inbox, const MergeSection& options) {
+  const double cap = options.defence.mass_cap, floor = options.mass.floor;
+  std::vector<double> pictures = {total_mass(node.memory.find(kMass)->second.values, floor, 0)};
+  for (const auto& message : inbox.messages)
+    pictures.push_back(total_mass(message.tensors.find(kMass)->second.values, floor, cap));
+  // The floor of every class is among them already.
+  const MassOptions of_sums{.power = options.mass.power};
+  return RowWeights(inbox.self_weight, inbox.weights, of_sums).of(pictures);
 }
 
 TensorPattern mass_pattern(const Node& node) {

@@ -25,6 +25,11 @@ inline constexpr std::string_view kMass = "head.mass";
 // `samples` may be null. The same at every call but for the decay.
 void refresh_mass(Node& node, const SampleSource* samples, const MassOptions& options, Seed seed);
 
+// What prompt sets weigh with SenderWeights::mass, the node's own first: mixing weight times the pictures of
+// all classes that stand behind a sender, as far as it is believed. They sum to one. Where nobody has any,
+// the mixing weights.
+std::vector<double> weights_by_mass(const Node& node, const Inbox& inbox, const MergeSection& options);
+
 TensorPattern mass_pattern(const Node& node);
 
 // Whether a part of the state has one row, or one value, for each class.

@@ -46,6 +46,10 @@ void merge_all_but_prompts(const Inbox& believed, const Inbox& inbox, const Merg
       merge_keys(part_of_all(node, believed, kKeysPart), summary, node.state.part(kKeysPart));
     } else if (options.head == HeadMerge::class_mass && has_class_rows(node, part.name)) {
       continue;
+    } else if (part.name == kKeysPart && options.weights == SenderWeights::mass) {
+      const auto weights = weights_by_mass(node, inbox, options);  // as the prompts that they belong to
+      average_part(part.name, inbox.messages, std::span(weights).subspan(1), weights.front(),
+                   std::span(node.state.values).subspan(part.offset, part.size));
     } else if (options.head != HeadMerge::own && !averaged) {
       average_part(part.name, inbox.messages, inbox.weights, inbox.self_weight,
                    std::span(node.state.values).subspan(part.offset, part.size));
@@ -67,8 +71,9 @@ std::vector<SenderMass> mass_of_senders(std::span<const ClientId> ids,
   return masses;
 }
 
-// The mixing weights of the client itself and of each sender, or none for equal ones.
-std::vector<double> sender_weights(const Inbox& inbox, const MergeSection& options) {
+// What the prompts of the client itself and of each sender weigh, or none where they do alike.
+std::vector<double> sender_weights(const Node& node, const Inbox& inbox, const MergeSection& options) {
+  if (options.weights == SenderWeights::mass) return weights_by_mass(node, inbox, options);
   const bool needed = traits_of(options.kind).needs_mixing_weights || options.custom != nullptr;
   if (!needed && options.weights == SenderWeights::equal) return {};
   std::vector<double> weights = {inbox.self_weight};
@@ -190,7 +195,7 @@ MergeOutcome merge_states(Node& node, const Inbox& inbox, const MergeSection& op
     return {.merged = true, .defence = std::move(defence), .merge_seconds = merging.seconds()};
   }
   const auto senders = prompt_senders(node, of_prompts, options, defence);
-  const auto weights = sender_weights(of_prompts, options);
+  const auto weights = sender_weights(node, of_prompts, options);
   MergeOptions how = options;
   how.seed = RandomStream(seed, "merge", node.id, plan.round).next();
   const auto before = node.draft.find(kPromptsBefore);

@@ -33,9 +33,9 @@ std::vector<Letter> letters_of_state(const Node& node, const RoundPlan& plan);
 // the number of prompts may be another.
 std::vector<TensorPattern> patterns_of_state(const Node& node, HeadMerge head = HeadMerge::average);
 
-// Prompts by merge.kind, and with transport their separate keys the same way; everything else by the mixing
-// weights, not at all with HeadMerge::own, or class by class with HeadMerge::class_mass. A view, where the
-// plan asks for one, changes no result.
+// Prompts by merge.kind, and with transport or by mass their separate keys the same way; everything else by
+// the mixing weights, not at all with HeadMerge::own, or class by class with HeadMerge::class_mass. A view,
+// where the plan asks for one, changes no result.
 MergeOutcome merge_states(Node& node, const Inbox& inbox, const MergeSection& options, Seed seed,
                           const RoundPlan& plan);
 

@@ -38,7 +38,7 @@ const std::vector<Settings> kExperiments = {
     {"method.name=dfrost+", "prompts.pool=6", "prompts.keys=separate", "prompts.similarity_weight=-0.5"},
     {"method.name=d2", "method.gradient=batch"},
     {"method.name=fedavg-pt", "network.active_clients=3"},
-    {"method.name=dfrost", "merge.head=class-mass", "prompts.counts=[3,2,4]"},
+    {"method.name=dfrost", "merge.head=class-mass", "merge.weights=mass", "prompts.counts=[3,2,4]"},
     {"method.name=pfpt-decentralized", "prompts.pool=6", "merge.pool_limit=12", "merge.pool_passes=2"},
     {"method.name=dfrost", "merge.metric=first-block", "prompts.init=independent"},
     {"method.name=local"},

@@ -72,6 +72,26 @@ TEST(RunConfig, AMetricNeedsATransportAndABackboneWithBlocks) {
   expect_refused("merge.metric", "has no first block", config);
 }
 
+TEST(RunConfig, PromptsWeighByMassWhereMassesTravel) {
+  RunConfig config;
+  config.merge.weights = SenderWeights::mass;
+  expect_refused("merge.weights", "with merge.head 'average' there are none", config);
+  config.merge.head = HeadMerge::class_mass;
+  config.validate();
+  config.merge.defence.head_trim = 0.1;
+  config.validate();
+  config.merge.kind = MergeKind::average;
+  expect_refused("merge.weights", "one vector of one weight", config);
+  config.merge.defence.head_trim = 0;
+  config.validate();
+  config.merge.head = HeadMerge::average;
+  config.merge.pool.kind = PoolMerge::pass_on;
+  expect_refused("merge.weights", "a pool by 'pass-on' takes prompts as they come", config);
+  config.merge.pool.kind = PoolMerge::fixed;
+  config.method.cooperation = Cooperation::server;
+  expect_refused("merge.weights", "a server is told how many pictures", config);
+}
+
 TEST(RunConfig, ClientsTakeTheirNumbersOfPromptsInTurn) {
   RunConfig config;
   EXPECT_EQ(config.prompts_of(3).count, 10u);

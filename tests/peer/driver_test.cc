@@ -72,6 +72,7 @@ TEST(Peer, HasTheSimulatorsBytesWhereSomeAreHostileAndAllDefend) {
 TEST(Peer, HasTheSimulatorsBytesWhereMomentsAreMixedBeforeTheFirstRound) {
   const SmallExperiment experiment;
   auto config = eight(experiment, "dfrost-plus");
+  config.merge.weights = SenderWeights::mass;
   config.network.faults = {.link_failure = 0.3, .active_clients = 5};
   expect_the_simulators_bytes(experiment, config);
 }

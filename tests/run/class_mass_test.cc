@@ -184,6 +184,108 @@ TEST(ClassMass, OfAMessageThatIsNegativeOrMissingIsRefused) {
   EXPECT_TRUE(refused());
 }
 
+constexpr MergeKind kAllKinds[] = {MergeKind::ot, MergeKind::average, MergeKind::barycenter};
+
+MergeSection weighing(MergeKind kind, SenderWeights weights) {
+  MergeSection options;
+  options.kind = kind;
+  options.weights = weights;
+  options.head = HeadMerge::class_mass;
+  return options;
+}
+
+// What node u of these holds after it has merged the letters of its neighbours.
+Node merged_node(const std::vector<Node>& nodes, const MixingMatrix& mixing, ClientId u,
+                 const MergeSection& options) {
+  Node node = nodes[u];
+  merge_states(node, inbox_of(nodes, mixing, u), options, 1, {.mixing = mixing, .clients = 6});
+  return node;
+}
+
+void expect_same_prompts(const Node& ours, const Node& theirs) {
+  const auto a = ours.state.prompts(), b = theirs.state.prompts();
+  for (std::size_t r = 0; r < a.rows(); ++r)
+    for (std::size_t i = 0; i < a.cols(); ++i) EXPECT_NEAR(a(r, i), b(r, i), 1e-6);
+}
+
+TEST(PromptMass, WithEqualMassesOrWithNoneWeighsAsTheMixingMatrix) {
+  for (const MergeKind kind : kAllKinds) {
+    for (const float mass : {7.0f, 0.0f}) {
+      auto nodes = random_nodes(10);
+      for (Node& node : nodes) std::ranges::fill(mass_of(node), mass);
+      const auto mixing = random_mixing(11);
+      for (const Node& node : nodes)
+        expect_same_prompts(merged_node(nodes, mixing, node.id, weighing(kind, SenderWeights::mass)),
+                            merged_node(nodes, mixing, node.id, weighing(kind, SenderWeights::mixing)));
+    }
+  }
+}
+
+TEST(PromptMass, OfZeroLeavesASenderNoSay) {
+  const MixingMatrix mixing(Topology({.kind = TopologyKind::full}, 6, 1).draw(1));
+  for (const MergeKind kind : kAllKinds) {
+    auto nodes = random_nodes(12);
+    std::ranges::fill(mass_of(nodes[4]), 0.0f);
+    auto moved = nodes;
+    for (float& value : moved[4].state.values) value = 3 - 2 * value;
+    const auto options = weighing(kind, SenderWeights::mass);
+    expect_same_prompts(merged_node(nodes, mixing, 1, options), merged_node(moved, mixing, 1, options));
+  }
+}
+
+TEST(PromptMass, WeighsSendersInAnyOrderAlike) {
+  const MixingMatrix mixing(Topology({.kind = TopologyKind::full}, 6, 1).draw(1));
+  for (const MergeKind kind : {MergeKind::ot, MergeKind::average}) {
+    const auto nodes = random_nodes(14);
+    const auto options = weighing(kind, SenderWeights::mass);
+    auto inbox = inbox_of(nodes, mixing, 0);
+    Node forward = nodes[0], backward = nodes[0];
+    merge_states(forward, inbox, options, 1, {.mixing = mixing, .clients = 6});
+    std::ranges::reverse(inbox.messages);
+    std::ranges::reverse(inbox.weights);
+    merge_states(backward, inbox, options, 1, {.mixing = mixing, .clients = 6});
+    expect_same_prompts(forward, backward);
+  }
+}
+
+TEST(PromptMass, BringsAveragedPromptsToTheMeanWeightedByPictures) {
+  auto nodes = random_nodes(16);
+  const std::size_t size = nodes[0].state.layout.at(kPromptPart).size;
+  std::vector<double> expected(size, 0.0);
+  double pictures = 0;
+  for (Node& node : nodes) {
+    double own = 0;
+    for (const float mass : mass_of(node)) own += static_cast<double>(mass);
+    for (std::size_t i = 0; i < size; ++i)
+      expected[i] += own * static_cast<double>(node.state.prompts().data()[i]);
+    pictures += own;
+  }
+  const MixingMatrix mixing(Topology({.kind = TopologyKind::ring}, 6, 1).draw(1));
+  const auto options = weighing(MergeKind::average, SenderWeights::mass);
+  for (int exchange = 0; exchange < 60; ++exchange) {
+    const auto before = nodes;
+    for (Node& node : nodes) node = merged_node(before, mixing, node.id, options);
+  }
+  for (const Node& node : nodes)
+    for (std::size_t i = 0; i < size; ++i)
+      EXPECT_NEAR(node.state.prompts().data()[i], expected[i] / pictures, 1e-4);
+}
+
+TEST(PromptMass, IsBelievedUpToTheCapOfEveryClassWhateverTheMerge) {
+  const MixingMatrix mixing(Topology({.kind = TopologyKind::full}, 6, 1).draw(1));
+  for (const MergeKind kind : kAllKinds) {
+    auto honest = random_nodes(18);
+    for (Node& node : honest)
+      for (float& mass : mass_of(node)) mass = std::min(mass, 5.0f);
+    auto boasting = honest;
+    std::ranges::fill(mass_of(honest[3]), 5.0f);
+    std::ranges::fill(mass_of(boasting[3]), 1e9f);
+    auto options = weighing(kind, SenderWeights::mass);
+    options.defence.mass_cap = 5;
+    expect_same_prompts(merged_node(boasting, mixing, 2, options), merged_node(honest, mixing, 2, options));
+  }
+}
+
 RunConfig composed(std::size_t which) {
   auto config = test::small_config();
   config.merge.head = HeadMerge::class_mass;
@@ -197,11 +299,17 @@ RunConfig composed(std::size_t which) {
     config.train.optimizer.sam_radius = 0.05;
   }
   if (which == 2) config.prompts.pool = 6;
+  if (which == 3) {
+    config.merge.weights = SenderWeights::mass;
+    config.merge.kind = MergeKind::average;
+    config.prompts.pool = 6;
+    config.prompts.keys = PoolKeys::separate;
+  }
   return config;
 }
 
 TEST(ClassMass, GoesOnFromSavedValuesAndOnAnyThreadsWithTheSameBytes) {
-  for (std::size_t which = 0; which < 3; ++which) {
+  for (std::size_t which = 0; which < 4; ++which) {
     auto config = composed(which);
     auto whole = test::make_simulation(config);
     for (int round = 0; round < 3; ++round) whole.run_round();

@@ -150,6 +150,15 @@ def by_class(weights, values):
     return sum(w.reshape(-1, *[1] * (v.ndim - 1)) * v for w, v in zip(weights, values))
 
 
+def prompt_shares(options, row, masses):
+    """What every sender's prompts weigh: by all pictures behind it, or as in the mixing matrix, or alike."""
+    if options["weights"] == "mass":
+        pictures = (options["mass"]["floor"] + masses).sum(1, keepdims=True)
+        return class_weights({**options["mass"], "floor": 0}, row, pictures)[:, 0]
+    alike = options["kind"] == "ot" and options["weights"] == "equal"
+    return np.full(len(row), 1 / len(row)) if alike else row
+
+
 def merge_client(options, u, trained, previous, weights, masses):
     """What client u holds after the exchange; `weights` is its row of the mixing matrix."""
     senders = [u] + [v for v in range(len(trained)) if v != u and weights[v] > 0]
@@ -157,10 +166,11 @@ def merge_client(options, u, trained, previous, weights, masses):
     if len(senders) == 1:
         return own
     row = weights[senders]
+    shares = prompt_shares(options, row, None if masses is None else masses[senders])
+    with_prompts = (PROMPTS, KEYS) if options["weights"] == "mass" else (PROMPTS,)
     merged = {}
     if options["kind"] == "ot":
         start = previous if options["init"] == "previous" else own[PROMPTS]
-        shares = row if options["weights"] == "mixing" else np.full(len(senders), 1 / len(senders))
         merged[PROMPTS], plan = transport_merge(options, [trained[v][PROMPTS] for v in senders], shares, start)
         if KEYS in own:
             merged[KEYS] = keys_along(plan, [trained[v][KEYS] for v in senders])
@@ -172,7 +182,8 @@ def merge_client(options, u, trained, previous, weights, masses):
         if name in merged:
             continue
         if name == PROMPTS or options["head"] != "own":
-            merged[name] = sum(w * trained[v][name] for w, v in zip(row, senders))
+            weighing = shares if name in with_prompts else row
+            merged[name] = sum(w * trained[v][name] for w, v in zip(weighing, senders))
         else:
             merged[name] = values
     return merged

@@ -105,6 +105,23 @@ void add_skewed_cases(std::vector<Case>& all) {
     c.head.hidden = {12};
   });
   add("class-mass-d2", "d2", by_mass);
+  add("prompt-mass", "dfrost", [](RunConfig& c) {
+    c.merge.head = HeadMerge::class_mass;
+    c.merge.weights = SenderWeights::mass;
+    c.prompts.counts = {4, 2, 3};
+  });
+  add("prompt-mass-keys", "dfedavgm+", [&](RunConfig& c) {
+    by_mass(c);
+    c.merge.weights = SenderWeights::mass;
+    c.prompts.keys = PoolKeys::separate;
+    c.prompts.similarity_weight = -0.5;
+    c.network.topology.kind = TopologyKind::full;
+    c.network.faults = {.link_failure = 0.3, .active_clients = 3};
+  });
+  add("prompt-mass-dgd", "dgd", [&](RunConfig& c) {
+    by_mass(c);
+    c.merge.weights = SenderWeights::mass;
+  });
   add("rest", "dfedavgm", [](RunConfig& c) {
     c.train.prompt_epochs = 1;
     c.train.prompt_rate = 0.5;
