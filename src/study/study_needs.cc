@@ -37,6 +37,12 @@ bool has_a_whole_split(const DatasetLocation& location) {
          missing.front().substr(0, kNamesTell) == missing.back().substr(0, kNamesTell);
 }
 
+// Whether a run spends its time on passes through the backbone: RunConfig::work() counts nothing else.
+bool is_mostly_passes(const RunConfig& config) {
+  return config.method.round != RoundKind::ntk && config.merge.pool.kind != PoolMerge::pfpt &&
+         !is_pixels(config.backbone.path);
+}
+
 bool can_be_read(const DomainSpec& domain, const DatasetLocation& location) {
   // A folder of the user's own need not have what a published set has.
   return !domain.path.empty() || location.missing.empty() || has_a_whole_split(location);
@@ -111,7 +117,7 @@ std::optional<double> StudyRates::rate_of(const RunConfig& config) {
 
 std::optional<double> StudyRates::seconds_of(const RunConfig& config) {
   const auto work = config.work();
-  if (!work) return std::nullopt;
+  if (!work || !is_mostly_passes(config)) return std::nullopt;
   const auto rate = rate_of(config);
   return rate && *rate > 0 ? std::optional(*work / *rate) : std::nullopt;
 }

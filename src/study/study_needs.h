@@ -29,7 +29,7 @@ std::vector<std::string> missing_for(const StudyPlan& plan);
 // is known.
 class StudyRates {
  public:
-  // Nothing where it cannot be known.
+  // Nothing where it cannot be known, or where most of the time goes into something else than passes.
   std::optional<double> seconds_of(const RunConfig& config);
 
  private:

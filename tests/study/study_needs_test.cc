@@ -60,5 +60,14 @@ TEST(StudyRates, KnowNothingOfABackboneThatIsNeitherHereNorOfAKnownShape) {
   EXPECT_FALSE(rates.seconds_of(config));
 }
 
+TEST(StudyRates, TellNothingWhereTheTimeGoesIntoSomethingElseThanPasses) {
+  StudyRates rates;
+  auto pools = small_run(), kernels = small_run(), pixels = small_run();
+  pools.merge.pool.kind = PoolMerge::pfpt;
+  kernels.method.round = RoundKind::ntk;
+  pixels.backbone.path = "pixels";
+  for (const auto& config : {pools, kernels, pixels}) EXPECT_FALSE(rates.seconds_of(config));
+}
+
 }  // namespace
 }  // namespace dfrost
