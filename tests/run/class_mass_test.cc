@@ -248,6 +248,22 @@ TEST(PromptMass, WeighsSendersInAnyOrderAlike) {
   }
 }
 
+TEST(PromptMass, IsWhatAMergeOfTheProgramsOwnIsToldOfSenders) {
+  const MixingMatrix mixing(Topology({.kind = TopologyKind::full}, 6, 1).draw(1));
+  auto nodes = random_nodes(15);
+  for (Node& node : nodes) std::ranges::fill(mass_of(node), node.id == 4 ? 3.0f : 1.0f);
+  std::vector<double> told;
+  auto options = weighing(MergeKind::ot, SenderWeights::mass);
+  options.custom = std::make_shared<const CustomMerge>(
+      CustomMerge{"first", [&](const MergeInput& input, std::size_t, std::size_t, MatrixView<float> merged) {
+                    told.assign(input.weights.begin(), input.weights.end());
+                    std::copy_n(input.senders.front().data(), merged.rows() * merged.cols(), merged.data());
+                  }});
+  merged_node(nodes, mixing, 0, options);
+  ASSERT_EQ(told.size(), 6u);
+  for (std::size_t s = 0; s < told.size(); ++s) EXPECT_NEAR(told[s], s == 4 ? 3.0 / 8 : 1.0 / 8, 1e-12);
+}
+
 TEST(PromptMass, BringsAveragedPromptsToTheMeanWeightedByPictures) {
   auto nodes = random_nodes(16);
   const std::size_t size = nodes[0].state.layout.at(kPromptPart).size;
