@@ -5,7 +5,7 @@ BUILD/compile_commands.json has for the library of its folder. Not read again: f
 alone, and headers that a .cc includes before anything else, mostly its own, since they are read first there. Nor, without
 --all, those for which nothing changed in the last day's work: what compiled alone still does where neither it nor the
 header that it reads first changed, and no header that it reaches lost a line. What changed most is read first; after
-DFROST_ALONE_SECONDS (60) nothing else is begun, and what is left is named: named_things.py has looked at it as text.
+DFROST_ALONE_SECONDS (25) nothing else is begun, and what is left is named: named_things.py has looked at it as text.
 """
 
 import collections
@@ -30,7 +30,7 @@ DROPPED_WITH_VALUE = {"-o", "-c", "-include", "-x"}
 # Half the time went into reading these again and again: read once for each folder where several files include them.
 HEAVY = ("CLI/CLI.hpp", "nlohmann/json.hpp", "filesystem")
 SEVERAL = 4
-SECONDS = float(os.environ.get("DFROST_ALONE_SECONDS", "60"))
+SECONDS = float(os.environ.get("DFROST_ALONE_SECONDS", "25"))
 
 
 def essential(command):
