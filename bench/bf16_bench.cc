@@ -1,4 +1,4 @@
-// The bf16 arithmetic, piece by piece, for a machine with AMX tiles (what needs them says so elsewhere):
+// The bf16 arithmetic, piece by piece, for a machine that multiplies it (what needs that says so elsewhere):
 // the product bare and with what is fused to it, over several ways of blocking it, attention, and what runs
 // beside the tiles. Shapes are those of ViT-B/32 with 10 prompts, 8 images at a time: 480 rows.
 
@@ -16,9 +16,9 @@
 namespace dfrost {
 namespace {
 
-bool lacks_tiles(benchmark::State& state) {
-  if (amx_bf16_usable()) return false;
-  state.SkipWithError("this machine has no AMX tiles");
+bool lacks_bf16(benchmark::State& state) {
+  if (bf16_usable()) return false;
+  state.SkipWithError("this machine has neither AMX tiles nor AVX512_BF16");
   return true;
 }
 
@@ -63,7 +63,7 @@ struct Discard {
 
 // Args: m, n, k, rows of tiles and tiles along k of a slab.
 void BM_Blocking(benchmark::State& state) {
-  if (lacks_tiles(state)) return;
+  if (lacks_bf16(state)) return;
   const Product p(state);
   const Blocking blocking{static_cast<std::size_t>(state.range(3)), static_cast<std::size_t>(state.range(4))};
   for (auto _ : state) multiply(p.a, p.w.panels(), blocking, Discard{});
@@ -74,7 +74,7 @@ BENCHMARK(BM_Blocking)
     ->ArgsProduct({{480}, {768}, {3072}, {8, 16, 30}, {12, 16, 24, 32, 96}});
 
 void BM_Product(benchmark::State& state) {
-  if (lacks_tiles(state)) return;
+  if (lacks_bf16(state)) return;
   const Product p(state);
   Matrix<float> out(p.m, p.n);
   for (auto _ : state) Bf16Ops::product(p.a, p.w, p.bias, out);
@@ -88,7 +88,7 @@ BENCHMARK(BM_Product)
     ->Args({8, 768, 768});
 
 void BM_ProductAdd(benchmark::State& state) {
-  if (lacks_tiles(state)) return;
+  if (lacks_bf16(state)) return;
   const Product p(state);
   Matrix<float> out(p.m, p.n);
   std::fill_n(out.data(), p.m * p.n, 0.0f);
@@ -98,7 +98,7 @@ void BM_ProductAdd(benchmark::State& state) {
 BENCHMARK(BM_ProductAdd)->Args({480, 768, 768})->Args({480, 768, 3072});
 
 void BM_ProductNormalizeBackward(benchmark::State& state) {
-  if (lacks_tiles(state)) return;
+  if (lacks_bf16(state)) return;
   const Product p(state);
   Matrix<float> dx(p.m, p.n);
   std::fill_n(dx.data(), p.m * p.n, 0.0f);
@@ -111,7 +111,7 @@ void BM_ProductNormalizeBackward(benchmark::State& state) {
 BENCHMARK(BM_ProductNormalizeBackward)->Args({480, 768, 2304})->Args({480, 768, 3072});
 
 void BM_ProductRows(benchmark::State& state) {
-  if (lacks_tiles(state)) return;
+  if (lacks_bf16(state)) return;
   const Product p(state);
   Bf16Ops::Rows out;
   for (auto _ : state) Bf16Ops::product_rows(p.a, p.w, p.bias, out);
@@ -120,7 +120,7 @@ void BM_ProductRows(benchmark::State& state) {
 BENCHMARK(BM_ProductRows)->Args({480, 2304, 768});
 
 void BM_ProductGelu(benchmark::State& state) {
-  if (lacks_tiles(state)) return;
+  if (lacks_bf16(state)) return;
   const Product p(state);
   Bf16Ops::Operand out;
   Bf16Ops::Factors derivative;
@@ -130,7 +130,7 @@ void BM_ProductGelu(benchmark::State& state) {
 BENCHMARK(BM_ProductGelu)->Args({480, 3072, 768});
 
 void BM_ProductTimes(benchmark::State& state) {
-  if (lacks_tiles(state)) return;
+  if (lacks_bf16(state)) return;
   const Product p(state);
   Bf16Ops::Factors factors;
   Bf16Ops::pack(some_numbers(p.m, p.n), factors);
@@ -156,7 +156,7 @@ struct Attention {
 };
 
 void BM_Attention(benchmark::State& state) {
-  if (lacks_tiles(state)) return;
+  if (lacks_bf16(state)) return;
   Attention a(state);
   for (auto _ : state) Bf16Ops::attention(a.qkv, a.shape, a.out, &a.saved);
   state.SetItemsProcessed(state.iterations() * 8);
@@ -164,7 +164,7 @@ void BM_Attention(benchmark::State& state) {
 BENCHMARK(BM_Attention)->Arg(60)->Arg(207);
 
 void BM_AttentionBackward(benchmark::State& state) {
-  if (lacks_tiles(state)) return;
+  if (lacks_bf16(state)) return;
   Attention a(state);
   Bf16Ops::attention(a.qkv, a.shape, a.out, &a.saved);
   Bf16Ops::Operand d_qkv;

@@ -41,9 +41,10 @@ Precision parse_precision(std::string_view name) {
 
 Precision resolve_precision(Precision wanted) {
   if (wanted == Precision::fp32) return wanted;
-  if (amx_bf16_usable()) return Precision::bf16;
-  if (wanted == Precision::automatic) return Precision::fp32;
-  throw Error(ErrorCode::invalid_argument, "this machine cannot run bf16: it has no AMX tiles that work",
+  if (wanted == Precision::automatic) return bf16_is_faster() ? Precision::bf16 : Precision::fp32;
+  if (bf16_usable()) return Precision::bf16;
+  throw Error(ErrorCode::invalid_argument,
+              "this machine cannot run bf16: it has neither AMX tiles that work nor AVX512_BF16",
               "take the precision auto or fp32 (--precision, or backbone.precision of an experiment)");
 }
 

@@ -24,7 +24,7 @@ std::size_t convit_weight_bytes(const Geometry& geometry, Precision precision, b
 
 // One per arithmetic, each compiled in a file of its own.
 std::unique_ptr<Backbone> make_convit_fp32(const ConvitWeights& weights, const Packing& packing);
-// Needs amx_bf16_usable().
+// Needs bf16_usable().
 std::unique_ptr<Backbone> make_convit_bf16(const ConvitWeights& weights, const Packing& packing);
 
 }  // namespace dfrost

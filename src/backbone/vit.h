@@ -25,7 +25,7 @@ std::size_t vit_weight_bytes(const Geometry& geometry, Precision precision, bool
 
 // One per arithmetic, each compiled in a file of its own.
 std::unique_ptr<Backbone> make_vit_fp32(const VitWeights& weights, const Packing& packing);
-// Needs amx_bf16_usable().
+// Needs bf16_usable().
 std::unique_ptr<Backbone> make_vit_bf16(const VitWeights& weights, const Packing& packing);
 
 }  // namespace dfrost

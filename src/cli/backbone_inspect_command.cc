@@ -68,7 +68,7 @@ void print_document(const Checkpoint& checkpoint) {
         {"std", shortest(p.std)}}},
       {"weight_bytes_fp32", packed_weight_bytes(g, Precision::fp32, true)},
       {"weight_bytes_bf16", packed_weight_bytes(g, Precision::bf16, true)},
-      {"bf16_usable", amx_bf16_usable()},
+      {"bf16_usable", bf16_usable()},
       {"class_names", checkpoint.class_names()},
   });
 }
@@ -83,6 +83,17 @@ std::string describe_memory(const Geometry& g, Precision precision) {
   return fmt::format("{} to train prompts, {} to classify",
                      megabytes(packed_weight_bytes(g, precision, true)),
                      megabytes(packed_weight_bytes(g, precision, false)));
+}
+
+std::string describe_bf16() {
+  switch (bf16_unit()) {
+    case Bf16Unit::none: return "no: this machine has neither AMX tiles nor AVX512_BF16, so fp32 is used";
+    case Bf16Unit::pairs:
+      return bf16_is_faster() ? "yes, by AVX512_BF16"
+                              : "by AVX512_BF16, which gains nothing here: auto is fp32";
+    case Bf16Unit::tiles: return "yes, on AMX tiles";
+  }
+  return {};
 }
 
 void print_table(const std::string& file, const Checkpoint& checkpoint) {
@@ -105,8 +116,7 @@ void print_table(const std::string& file, const Checkpoint& checkpoint) {
   line("", fmt::format("mean {:.3g}, std {:.3g}", fmt::join(p.mean, " "), fmt::join(p.std, " ")));
   line("memory in fp32", describe_memory(g, Precision::fp32));
   line("memory in bf16", describe_memory(g, Precision::bf16));
-  line("bf16 here",
-       amx_bf16_usable() ? "yes, on AMX tiles" : "no: this machine has no AMX tiles, so fp32 is used");
+  line("bf16 here", describe_bf16());
 }
 
 void inspect(const InspectArguments& arguments) {

@@ -60,7 +60,7 @@ std::vector<ConfigKey> backbone_keys() {
                      words({Precision::automatic, Precision::fp32, Precision::bf16})),
        .comment = "auto: the fastest that this machine has",
        .explanation =
-           "bf16 needs AMX tiles. Results of the two precisions differ in the third digit or so: name "
+           "bf16 needs AMX tiles or AVX512_BF16. Results of the two precisions differ in the third digit or so: name "
            "one where runs on different machines are to be compared."},
       {.section = "backbone",
        .name = "image_size",

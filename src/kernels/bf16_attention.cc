@@ -7,8 +7,8 @@
 #include "kernels/bf16_ops.h"
 #include "kernels/bf16_pack.h"
 #include "kernels/bf16_rows.h"
+#include "kernels/block_product.h"
 #include "kernels/gated_rows.h"
-#include "kernels/tile.h"
 
 namespace dfrost {
 namespace {
@@ -183,7 +183,7 @@ void attend_backward(const RowMatrix& qkv, const Bf16Ops::Gates* gates, const Bf
 void attend_all(const RowMatrix& qkv, const Bf16Ops::Gates* gates, const AttentionShape& shape,
                 TiledMatrix& out, Bf16Ops::Probabilities* saved) {
   assert(qkv.rows() == shape.rows() && qkv.cols() == 3 * shape.width());
-  const TileSession session;
+  const BlockSession session;
   const std::size_t size = Square(shape.tokens).size;
   out.resize(shape.rows(), shape.width());
   // Without somebody to keep them, one head's probabilities are overwritten by the next.
@@ -203,7 +203,7 @@ void attend_backward_all(const RowMatrix& qkv, const Bf16Ops::Gates* gates,
   const std::size_t size = Square(shape.tokens).size;
   assert(qkv.rows() == shape.rows() && d_out.rows() == shape.rows() && d_out.cols() == shape.width());
   assert(saved.size() == shape.images * shape.heads * size);
-  const TileSession session;
+  const BlockSession session;
   d_qkv.resize(shape.rows(), 3 * shape.width());
   for (std::size_t image = 0; image < shape.images; ++image) {
     for (std::size_t head = 0; head < shape.heads; ++head) {

@@ -1,6 +1,6 @@
 #include "kernels/bf16_blocks.h"
 
-#include "kernels/tile.h"
+#include "kernels/block_product.h"
 
 #include <hwy/cache_control.h>
 

@@ -1,9 +1,9 @@
-// left·right in bf16 with fp32 sums, block by block of 32×32 on the tile unit; each finished block goes
-// through `finish` while it is in the nearest cache and the tiles are at work on the next one. The loops keep
-// a slab of the left factor (rows × depth, at most 1 MiB) in the second-level cache and stream the right
-// factor past it, fetching the next panel ahead. Every sum runs along k in one fixed order, and `finish` sees
-// each block once per part of the depth, in order: a row's result does not depend on the number of rows, its
-// place among them or the blocking.
+// left·right in bf16 with fp32 sums, block by block of 32×32; each finished block goes
+// through `finish` while it is in the nearest cache and, where there are tiles, they are at work on the next
+// one. The loops keep a slab of the left factor (rows × depth, at most 1 MiB) in the second-level cache and
+// stream the right factor past it, fetching the next panel ahead. Every sum runs along k in one fixed order,
+// and `finish` sees each block once per part of the depth, in order: a row's result does not depend on the
+// number of rows, its place among them or the blocking.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 #include "kernels/bf16_blocks.h"
 #include "kernels/bf16_matrix.h"
+#include "kernels/block_product.h"
 #include "kernels/buffer.h"
-#include "kernels/tile.h"
 
 namespace dfrost {
 
@@ -88,7 +88,7 @@ void multiply(const TiledMatrix& left, const PanelMatrix& right, const Blocking&
               const Finish& finish) {
   assert(left.cols() == right.depth());
   assert(Finish::kAccumulates || blocking.depth_tiles >= right.depth_tiles());
-  const TileSession session;
+  const BlockSession session;
   PendingBlock<Finish> pending(finish);
   const std::size_t row_tiles = left.row_tiles(), depth_tiles = right.depth_tiles();
   const std::size_t tile_bytes = kTileSize * sizeof(Bf16);

@@ -15,7 +15,7 @@
 #include "dfrost/matrix_view.h"
 #include "kernels/bf16.h"
 #include "kernels/buffer.h"
-#include "kernels/tile.h"
+#include "kernels/block_product.h"
 
 namespace dfrost {
 

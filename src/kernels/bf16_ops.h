@@ -1,6 +1,6 @@
 // The encoder's arithmetic in bf16 on AMX tiles: matrix products and attention multiply bf16 numbers and sum
 // them in fp32; LayerNorm, softmax, GELU and the residual stream are fp32. What each member computes is said
-// in encoder_ops.h. Products and attention need amx_bf16_usable().
+// in encoder_ops.h. Products and attention need bf16_usable().
 #pragma once
 
 #include <cstddef>

@@ -7,8 +7,6 @@
 #include <cassert>
 #include <cstdint>
 
-#include "kernels/cpu.h"
-
 // Only the tile extensions are switched on, function by function: no other instruction here may need more
 // than the baseline, so that an emulator of the tile instructions alone can run this file. `noipa`, because
 // GCC's tile load does not say that it reads memory: looking through the call, it could drop the stores that
@@ -142,20 +140,14 @@ DFROST_TILE_TARGET void multiply_one_row(const LeftTiles& left, const Bf16* pane
   _tile_stored(1, out + 16, out_stride * sizeof(float));
 }
 
+}  // namespace
+
 DFROST_TILE_TARGET void configure_tiles() { _tile_loadconfig(&kAllTilesFull); }
 DFROST_TILE_TARGET void release_tiles() { _tile_release(); }
 
-}  // namespace
-
-TileSession::TileSession() {
-  assert(amx_bf16_usable());
-  configure_tiles();
-}
-
-TileSession::~TileSession() { release_tiles(); }
-
-void multiply_block(const LeftTiles& left, const Bf16* panel, std::size_t depth_tiles, std::size_t row_tiles,
-                    float* out, std::size_t out_stride, const Meanwhile& meanwhile) {
+void multiply_block_on_tiles(const LeftTiles& left, const Bf16* panel, std::size_t depth_tiles,
+                             std::size_t row_tiles, float* out, std::size_t out_stride,
+                             const Meanwhile& meanwhile) {
   assert(row_tiles == 1 || row_tiles == 2);
   if (row_tiles == 2) return multiply_two_rows(left, panel, depth_tiles, out, out_stride, meanwhile);
   multiply_one_row(left, panel, depth_tiles, out, out_stride, meanwhile);
@@ -169,7 +161,7 @@ bool tile_trial_product_is_right() {
   for (std::size_t i = 0; i < left.size(); ++i) left[i] = to_bf16(static_cast<float>(i % 7));
   for (std::size_t i = 0; i < panel.size(); ++i) panel[i] = to_bf16(static_cast<float>(i % 5) - 2.0f);
   configure_tiles();
-  multiply_block({left.data(), 64, 0, 0}, panel.data(), 1, 1, out.data(), kPanelCols);
+  multiply_block_on_tiles({left.data(), 64, 0, 0}, panel.data(), 1, 1, out.data(), kPanelCols, {});
   release_tiles();
   for (std::size_t r = 0; r < kTileRows; ++r) {
     for (std::size_t c = 0; c < kPanelCols; ++c) {

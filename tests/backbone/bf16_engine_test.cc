@@ -19,7 +19,7 @@ using test::run_step;
 using test::StepInput;
 
 TEST(Bf16Engine, AgreesWithTheFp32EngineAtEveryEdge) {
-  const test::AmxForTest amx;
+  const test::Bf16ForTest bf16_here;
   const Geometry tiny = geometry_of_model("tiny");
   Geometry one_block = tiny, distilled = tiny, odd = tiny;
   one_block.depth = 1;
@@ -44,7 +44,7 @@ TEST(Bf16Engine, AgreesWithTheFp32EngineAtEveryEdge) {
 }
 
 TEST(Bf16Engine, GivesTheSameBitsAtAnyNumberOfThreads) {
-  const test::AmxForTest amx;
+  const test::Bf16ForTest bf16_here;
   const Geometry g = geometry_of_model("tiny");
   const auto backbone = make_backbone(RandomWeights(g, 3), {.precision = Precision::bf16});
   const StepInput in(g, 19, 5, true, 4);
@@ -66,11 +66,11 @@ TEST(Bf16Engine, CutsABatchIntoChunksOfManyRowsButLeavesNoThreadIdle) {
   EXPECT_EQ(images_per_bf16_chunk(0, 60, 2), 1u);
 }
 
-TEST(Precision, AutoFallsBackToFp32WithoutTilesAndBf16IsRefused) {
-  const ScopedAmxForTesting none(false);
+TEST(Precision, AutoFallsBackToFp32WithoutAUnitForBf16WhichIsRefused) {
+  const ScopedBf16UnitForTesting none(Bf16Unit::none);
   const RandomWeights weights(geometry_of_model("tiny"), 5);
   EXPECT_EQ(make_backbone(weights, {})->precision(), Precision::fp32);
-  test::expect_error(ErrorCode::invalid_argument, "no AMX",
+  test::expect_error(ErrorCode::invalid_argument, "cannot run bf16",
                      [&] { make_backbone(weights, {.precision = Precision::bf16}); });
 }
 

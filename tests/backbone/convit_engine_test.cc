@@ -38,7 +38,7 @@ std::vector<Geometry> small_convits() {
 }
 
 TEST(ConvitEngine, InBf16AgreesWithFp32AtEveryEdge) {
-  const test::AmxForTest amx;
+  const test::Bf16ForTest bf16_here;
   for (const auto& g : small_convits()) {
     const RandomConvit weights(g, 1);
     const auto fp32 = make_backbone(weights, {.precision = Precision::fp32});
@@ -83,7 +83,7 @@ void expect_same_at_any_number_of_threads(Precision precision) {
 }
 
 TEST(ConvitEngine, GivesTheSameBitsAtAnyNumberOfThreads) {
-  const test::AmxForTest amx;
+  const test::Bf16ForTest bf16_here;
   expect_same_at_any_number_of_threads(Precision::fp32);
   expect_same_at_any_number_of_threads(Precision::bf16);
 }
@@ -111,13 +111,13 @@ void expect_an_image_alone(Precision precision) {
 }
 
 TEST(ConvitEngine, GivesAnImageTheSameBitsAloneAndAnywhereInABatch) {
-  const test::AmxForTest amx;
+  const test::Bf16ForTest bf16_here;
   expect_an_image_alone(Precision::fp32);
   expect_an_image_alone(Precision::bf16);
 }
 
 TEST(ConvitEngine, TakesTheMemoryThatIsSaid) {
-  const test::AmxForTest amx;
+  const test::Bf16ForTest bf16_here;
   // Whole tiles, and enough patches that the zeros around their rows are little.
   Geometry g = small_convit(4, 32, 4, 3, 16);
   g.patch_size = 8;

@@ -63,7 +63,7 @@ void check_case(const std::filesystem::path& model, const Safetensors& file) {
 
   // In bf16 it is the same but for the rounding. The weights are large, scores have a deviation of 4: in
   // PyTorch too, weights and what goes in and out of a product rounded to bf16 leave 0.998 of the gradient.
-  const test::AmxForTest amx;
+  const test::Bf16ForTest bf16_here;
   const auto rounded = make_backbone(*checkpoint, {.precision = Precision::bf16});
   const auto rounded_tape = rounded->make_tape();
   Tensor d_again(count, width);

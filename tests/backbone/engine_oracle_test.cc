@@ -48,7 +48,7 @@ void expect_fp32_agrees_under_every_familys_names(const test::TemporaryFolder& f
 }
 
 void expect_bf16_stays_close(const test::TemporaryFolder& folder) {
-  const test::AmxForTest amx;
+  const test::Bf16ForTest bf16_here;
   const auto backbone = load_backbone(folder / "torchvision.safetensors", {.precision = Precision::bf16});
   ASSERT_EQ(backbone->precision(), Precision::bf16);
   const SafetensorsFile file(folder / "case-own.safetensors");

@@ -79,7 +79,7 @@ void expect_one_model_for_both(Precision precision) {
 TEST(SharedWeights, AreOneModelForAllThatTakeThemUpInFp32) { expect_one_model_for_both(Precision::fp32); }
 
 TEST(SharedWeights, AreOneModelForAllThatTakeThemUpInBf16) {
-  const test::AmxForTest amx;
+  const test::Bf16ForTest bf16_here;
   expect_one_model_for_both(Precision::bf16);
 }
 

@@ -160,7 +160,7 @@ TEST(AmxEmulator, AgreesBitForBitWithTheInstructions) {
     const Tile left = random_bf16_tile(random, spread), right = random_bf16_tile(random, spread);
     Tile executed = random_bf16_tile(random, spread), computed = executed;
     {
-      const TileSession session;
+      const BlockSession session;
       multiply_with_instructions(&left, &right, &executed);
     }
     dot_bf16(left, right, 16, 16, computed);
@@ -208,7 +208,7 @@ TEST(AmxEmulator, KeepsTheTilesOfThreadsApart) {
       for (int repeat = 0; repeat < 50; ++repeat) {
         const Tile left = random_bf16_tile(random, 0), right = random_bf16_tile(random, 0);
         Tile executed, computed;
-        const TileSession session;
+        const BlockSession session;
         multiply_with_instructions(&left, &right, &executed);
         dot_bf16(left, right, 16, 16, computed);
         EXPECT_EQ(executed.rows, computed.rows);

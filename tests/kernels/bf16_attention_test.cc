@@ -29,7 +29,7 @@ double relative_error(const Matrix<double>& a, const Matrix<double>& b) {
 }
 
 TEST(Bf16Attention, AgreesWithThePlainLoopsForwardAndBackward) {
-  const test::AmxForTest amx;
+  const test::Bf16ForTest bf16_here;
   for (const AttentionShape& shape : kAttentionShapes) {
     const auto qkv = random_bf16_floats(shape.rows(), 3 * shape.width(), 1);
     const auto d_out = random_bf16_floats(shape.rows(), shape.width(), 2);
@@ -48,7 +48,7 @@ TEST(Bf16Attention, AgreesWithThePlainLoopsForwardAndBackward) {
 }
 
 TEST(Bf16Attention, GivesTheSameWhetherItsProbabilitiesAreKeptOrNot) {
-  const test::AmxForTest amx;
+  const test::Bf16ForTest bf16_here;
   const AttentionShape shape{2, 35, 2, 64};
   const RowMatrix qkv = test::row_matrix_of(random_bf16_floats(shape.rows(), 3 * shape.width(), 1));
   Bf16Ops::Operand kept, not_kept;
@@ -61,7 +61,7 @@ TEST(Bf16Attention, GivesTheSameWhetherItsProbabilitiesAreKeptOrNot) {
 }
 
 TEST(Bf16Attention, AnImageDoesNotDependOnItsNeighboursEvenWhenTheyAreNotNumbers) {
-  const test::AmxForTest amx;
+  const test::Bf16ForTest bf16_here;
   const AttentionShape three{3, 21, 2, 64}, one{1, 21, 2, 64};
   auto qkv = random_bf16_floats(three.rows(), 3 * three.width(), 1);
   auto d_out = random_bf16_floats(three.rows(), three.width(), 2);
@@ -91,7 +91,7 @@ TEST(Bf16Attention, AnImageDoesNotDependOnItsNeighboursEvenWhenTheyAreNotNumbers
 }
 
 TEST(Bf16Attention, AHeadThatFillsNoTileDoesNotDependOnItsNeighboursEvenWhenTheyAreNotNumbers) {
-  const test::AmxForTest amx;
+  const test::Bf16ForTest bf16_here;
   const AttentionShape shape{2, 21, 3, 24};
   const std::size_t width = shape.width(), size = shape.head_size;
   auto qkv = random_bf16_floats(shape.rows(), 3 * width, 1);
@@ -123,7 +123,7 @@ TEST(Bf16Attention, AHeadThatFillsNoTileDoesNotDependOnItsNeighboursEvenWhenThey
 }
 
 TEST(Bf16Attention, SurvivesScoresFarApart) {
-  const test::AmxForTest amx;
+  const test::Bf16ForTest bf16_here;
   const AttentionShape shape{1, 20, 1, 64};
   const auto qkv = random_bf16_floats(shape.rows(), 3 * shape.width(), 1, 100);
   Bf16Ops::Operand out;

@@ -58,7 +58,7 @@ Factors random_factors(std::size_t m, std::size_t n, std::size_t k) {
 }
 
 TEST(MultiplyBlock, DoesEveryRowOfTheSideWorkOnceAndInOrder) {
-  const test::AmxForTest amx;
+  const test::Bf16ForTest bf16_here;
   const auto f = random_factors(32, 32, 160);
   for (const std::size_t row_tiles : {1u, 2u}) {
     for (const std::size_t rows : {0u, 1u, 3u, 16u, 32u, 100u}) {
@@ -72,7 +72,7 @@ TEST(MultiplyBlock, DoesEveryRowOfTheSideWorkOnceAndInOrder) {
         };
         std::size_t* const counter = &done;
         alignas(64) float out[2 * kTileRows * kPanelCols];
-        const TileSession session;
+        const BlockSession session;
         multiply_block({f.left.tile(0, 0), 64, 1024, 1024 * f.left.col_tiles()}, f.right.panel(0), depth,
                        row_tiles, out, kPanelCols, {nullptr, {run, &counter, rows}});
         EXPECT_EQ(done, rows) << depth << " steps";
@@ -82,7 +82,7 @@ TEST(MultiplyBlock, DoesEveryRowOfTheSideWorkOnceAndInOrder) {
 }
 
 TEST(Bf16Gemm, AgreesWithThePlainLoopsForAnyShape) {
-  const test::AmxForTest amx;
+  const test::Bf16ForTest bf16_here;
   for (const auto& [m, n, k] : {std::array<std::size_t, 3>{1, 1, 1},
                                 {16, 32, 32},
                                 {17, 33, 31},
@@ -102,8 +102,28 @@ TEST(Bf16Gemm, AgreesWithThePlainLoopsForAnyShape) {
   }
 }
 
+// What a machine with tiles takes only where the kernel does not grant them.
+TEST(PairDots, GiveWhatTheTilesGiveToWithinRounding) {
+  if (!kCpuRoundsToBf16) GTEST_SKIP() << "SKIPPED: this machine has no AVX512_BF16";
+  for (const auto& [m, n, k] : {std::array<std::size_t, 3>{1, 1, 1}, {17, 33, 31}, {48, 70, 1030}}) {
+    const auto [left, right] = random_factors(m, n, k);
+    const auto product_on = [&, &left = left, &right = right](Bf16Unit unit) {
+      const ScopedBf16UnitForTesting on(unit);
+      return multiply_blocked(left, right, {4, right.depth_tiles()});
+    };
+    const auto by_pairs = product_on(Bf16Unit::pairs);
+    const test::AmxForTest amx;
+    const auto on_tiles = product_on(Bf16Unit::tiles);
+    for (std::size_t r = 0; r < m; ++r) {
+      for (std::size_t c = 0; c < n; ++c) {
+        ASSERT_NEAR(by_pairs.sums.row(r)[c], on_tiles.sums.row(r)[c], 1e-6 * static_cast<double>(k) + 1e-5);
+      }
+    }
+  }
+}
+
 TEST(Bf16Gemm, GivesEveryBlockOncePerPartOfTheDepthAndTheSameSumsWhateverTheRowBlocking) {
-  const test::AmxForTest amx;
+  const test::Bf16ForTest bf16_here;
   const auto [left, right] = random_factors(100, 70, 200);  // 7 × 3 × 7 tiles
   const auto whole = multiply_blocked(left, right, {8, 7});
   for (const Blocking blocking : {Blocking{2, 7}, {4, 7}, {6, 7}, {100, 100}}) {
@@ -118,7 +138,7 @@ TEST(Bf16Gemm, GivesEveryBlockOncePerPartOfTheDepthAndTheSameSumsWhateverTheRowB
 }
 
 TEST(Bf16Gemm, ARowDoesNotDependOnHowManyThereAreOrOnItsPlace) {
-  const test::AmxForTest amx;
+  const test::Bf16ForTest bf16_here;
   const std::size_t k = 96, n = 64;
   const auto x = test::random_floats(75, k, 1);
   PanelMatrix right;
@@ -155,9 +175,14 @@ TEST(ChooseBlocking, KeepsTheLeftSlabWithinAMebibyteAndItsRowsInTwos) {
 }
 
 // In a release build this is no assertion but the processor's own answer.
-TEST(TileSessionDeathTest, IsAProgrammersErrorWhereThereAreNoTiles) {
-  if (amx_bf16_usable()) GTEST_SKIP() << "SKIPPED: this machine has tiles";
-  EXPECT_DEATH(TileSession(), "");
+TEST(BlockSessionDeathTest, IsAProgrammersErrorOnTilesThatAreNotThere) {
+  if (bf16_unit() == Bf16Unit::tiles) GTEST_SKIP() << "SKIPPED: this machine has tiles";
+  EXPECT_DEATH(
+      {
+        const ScopedBf16UnitForTesting wrongly(Bf16Unit::tiles);
+        const BlockSession session;
+      },
+      "");
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ constexpr std::array<std::array<std::size_t, 3>, 4> kProductShapes = {
     {{1, 5, 3}, {60, 64, 96}, {37, 50, 70}, {48, 40, 1100}}};
 
 TEST(Bf16Product, ToFloatsAndAddedToThemIsExactButForTheSumsRounding) {
-  const test::AmxForTest amx;
+  const test::Bf16ForTest bf16_here;
   for (const auto& [m, n, k] : kProductShapes) {
     const Case c = make_case(m, n, k);
     auto out = random_floats(m, n, 4);
@@ -63,7 +63,7 @@ TEST(Bf16Product, ToFloatsAndAddedToThemIsExactButForTheSumsRounding) {
 }
 
 TEST(Bf16Product, BackThroughANormIsTheProductAndThenTheNormToTheBit) {
-  const test::AmxForTest amx;
+  const test::Bf16ForTest bf16_here;
   for (const auto& [m, n, k] : kProductShapes) {
     const Case c = make_case(m, n, k);
     Bf16Ops::Operand normalized;
@@ -79,7 +79,7 @@ TEST(Bf16Product, BackThroughANormIsTheProductAndThenTheNormToTheBit) {
 }
 
 TEST(Bf16Product, ToRowsRoundsOnce) {
-  const test::AmxForTest amx;
+  const test::Bf16ForTest bf16_here;
   for (const auto& [m, n, k] : kProductShapes) {
     const Case c = make_case(m, n, k);
     Bf16Ops::Rows out;
@@ -89,7 +89,7 @@ TEST(Bf16Product, ToRowsRoundsOnce) {
 }
 
 TEST(Bf16Product, WithGeluGivesItAndItsDerivative) {
-  const test::AmxForTest amx;
+  const test::Bf16ForTest bf16_here;
   for (const auto& [m, n, k] : kProductShapes) {
     const Case c = make_case(m, n, k);
     Bf16Ops::Operand out, without;
@@ -111,7 +111,7 @@ TEST(Bf16Product, WithGeluGivesItAndItsDerivative) {
 }
 
 TEST(Bf16Product, TimesFactorsIsElementByElement) {
-  const test::AmxForTest amx;
+  const test::Bf16ForTest bf16_here;
   for (const auto& [m, n, k] : kProductShapes) {
     const Case c = make_case(m, n, k);
     const auto factors = random_bf16_floats(m, n, 5);
@@ -128,7 +128,7 @@ TEST(Bf16Product, TimesFactorsIsElementByElement) {
 
 TEST(Bf16Product, OfTheTransposedMatrixIsTheBackwardPass) {
   // <y, a·wᵀ> = <y·w, a>, whatever y.
-  const test::AmxForTest amx;
+  const test::Bf16ForTest bf16_here;
   const Case c = make_case(20, 48, 64);
   const auto y = random_bf16_floats(20, 48, 6);
   Matrix<float> transposed(64, 48), forward(20, 48), back(20, 64);
@@ -146,7 +146,7 @@ TEST(Bf16Product, OfTheTransposedMatrixIsTheBackwardPass) {
 }
 
 TEST(Bf16Product, IsTheSameOnManyThreadsAtOnce) {
-  const test::AmxForTest amx;
+  const test::Bf16ForTest bf16_here;
   const Case c = make_case(33, 40, 64);
   Matrix<float> expected(33, 40);
   Bf16Ops::product(c.packed, c.weights, c.bias.row(0), expected);

@@ -14,35 +14,37 @@
 namespace dfrost {
 namespace {
 
-TEST(AmxDetection, GivesTheSameAnswerOnEveryThreadAndLeavesTheSignalAlone) {
+TEST(Bf16Detection, GivesTheSameAnswerOnEveryThreadAndLeavesTheSignalAlone) {
   struct sigaction before {
   }, after{};
   ::sigaction(SIGILL, nullptr, &before);
-  const bool here = amx_bf16_usable();
+  const Bf16Unit here = bf16_unit();
   ::sigaction(SIGILL, nullptr, &after);
   EXPECT_EQ(before.sa_handler, after.sa_handler);
   std::vector<std::thread> threads;
-  for (int i = 0; i < 4; ++i) threads.emplace_back([=] { EXPECT_EQ(amx_bf16_usable(), here); });
+  for (int i = 0; i < 4; ++i) threads.emplace_back([=] { EXPECT_EQ(bf16_unit(), here); });
   for (auto& thread : threads) thread.join();
 }
 
-TEST(AmxDetection, AgreesWithWhatTheKernelSaysOfTheProcessor) {
+TEST(Bf16Detection, AgreesWithWhatTheKernelSaysOfTheProcessor) {
   const auto flags = test::run_command("grep -c -w amx_bf16 /proc/cpuinfo");
   // A hypervisor may advertise what it does not grant: the flag is needed, but not enough.
   const bool advertised = flags.exit_code == 0;
-  EXPECT_TRUE(advertised || !amx_bf16_usable());
+  EXPECT_TRUE(advertised || bf16_unit() != Bf16Unit::tiles);
 }
 
-TEST(AmxDetection, CanBeToldWhatToSayForAWhile) {
-  const bool here = amx_bf16_usable();
+TEST(Bf16Detection, CanBeToldWhatToSayForAWhile) {
+  const Bf16Unit here = bf16_unit();
   {
-    const ScopedAmxForTesting without(false);
-    EXPECT_FALSE(amx_bf16_usable());
-    EXPECT_NE(cpu_summary().find("no AMX"), std::string::npos);
-    const ScopedAmxForTesting with(true);
-    EXPECT_TRUE(amx_bf16_usable());
+    const ScopedBf16UnitForTesting without(Bf16Unit::none);
+    EXPECT_FALSE(bf16_usable());
+    EXPECT_FALSE(bf16_is_faster());
+    EXPECT_NE(cpu_summary().find("no bf16"), std::string::npos);
+    const ScopedBf16UnitForTesting with(Bf16Unit::tiles);
+    EXPECT_TRUE(bf16_usable());
+    EXPECT_TRUE(bf16_is_faster());
   }
-  EXPECT_EQ(amx_bf16_usable(), here);
+  EXPECT_EQ(bf16_unit(), here);
 }
 
 TEST(AmxDetection, BelievesTheTilesWhenTheTrialProductIsRight) {

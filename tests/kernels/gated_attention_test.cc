@@ -126,7 +126,7 @@ void expect_plain_loops(double tolerance) {
 TEST(GatedAttention, AgreesWithThePlainLoopsForwardAndBackwardInFp32) { expect_plain_loops<Fp32Ops>(1e-5); }
 
 TEST(GatedAttention, AgreesWithThePlainLoopsForwardAndBackwardInBf16) {
-  const test::AmxForTest amx;
+  const test::Bf16ForTest bf16_here;
   expect_plain_loops<Bf16Ops>(0.01);
 }
 
@@ -142,14 +142,14 @@ void expect_attention_behind_closed_gates() {
 }
 
 TEST(GatedAttention, IsAttentionWhereAllGatesAreShut) {
-  const test::AmxForTest amx;
+  const test::Bf16ForTest bf16_here;
   expect_attention_behind_closed_gates<Fp32Ops>();
   expect_attention_behind_closed_gates<Bf16Ops>();
 }
 
 // An image's content is lost on its patches then, but not on its prompts.
 TEST(GatedAttention, GoesByPositionAloneWhereAllGatesAreOpen) {
-  const test::AmxForTest amx;
+  const test::Bf16ForTest bf16_here;
   GatedCase in({1, 25, 10, 2, 16}), other(in.shape);
   for (auto* one : {&in, &other}) std::ranges::fill(one->gates, 1.0f);
   const std::size_t width = in.shape.attention().width();
@@ -164,7 +164,7 @@ TEST(GatedAttention, GoesByPositionAloneWhereAllGatesAreOpen) {
 }
 
 TEST(GatedAttention, OfPromptsIsThatOfContentAlone) {
-  const test::AmxForTest amx;
+  const test::Bf16ForTest bf16_here;
   const GatedCase in({2, 49, 10, 2, 48});
   const auto gated = run<Bf16Ops>(in).out, plain = run<Bf16Ops>(in, false).out;
   for (std::size_t r = 0; r < gated.rows(); ++r) {
@@ -174,7 +174,7 @@ TEST(GatedAttention, OfPromptsIsThatOfContentAlone) {
 }
 
 TEST(GatedAttention, GivesTheSameWhetherItsProbabilitiesAreKeptOrNot) {
-  const test::AmxForTest amx;
+  const test::Bf16ForTest bf16_here;
   const GatedCase in({2, 36, 10, 2, 48});
   const RowMatrix qkv = test::row_matrix_of(in.qkv);
   Bf16Ops::Gates gates(in.gates, in.shape.patches, {});
@@ -203,7 +203,7 @@ void expect_no_neighbours() {
 }
 
 TEST(GatedAttention, OfAnImageDoesNotDependOnItsNeighboursEvenWhenTheyAreNotNumbers) {
-  const test::AmxForTest amx;
+  const test::Bf16ForTest bf16_here;
   expect_no_neighbours<Fp32Ops>();
   expect_no_neighbours<Bf16Ops>();
 }

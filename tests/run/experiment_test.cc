@@ -98,7 +98,7 @@ TEST(RunExperiment, RefusesToGoOnWithOtherWeightsPicturesOrSettingsAndSaysWhichI
 }
 
 TEST(RunExperiment, NamesItsOwnKeyWhereTheMachineHasNoBf16) {
-  const ScopedAmxForTesting without(false);
+  const ScopedBf16UnitForTesting without(Bf16Unit::none);
   StoppingObserver observer;
   SmallExperiment experiment;
   experiment.config.backbone.precision = Precision::bf16;

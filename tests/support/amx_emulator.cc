@@ -315,7 +315,7 @@ namespace {
 // For the whole process, before anything asks the kernel for the machine's own tiles.
 struct Everywhere {
   AmxEmulator emulator;
-  ScopedAmxForTesting pretend{true};
+  ScopedBf16UnitForTesting pretend{Bf16Unit::tiles};
 };
 const std::unique_ptr<Everywhere> everywhere = [] {
   const char* const wanted = std::getenv("DFROST_TEST_TILES");

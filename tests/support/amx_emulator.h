@@ -63,14 +63,25 @@ class AmxEmulator {
 class AmxForTest {
  public:
   AmxForTest() {
-    if (amx_bf16_usable()) return;
+    if (bf16_unit() == Bf16Unit::tiles) return;
     emulator_.emplace();
-    pretend_.emplace(true);
+    pretend_.emplace(Bf16Unit::tiles);
   }
 
  private:
   std::optional<AmxEmulator> emulator_;
-  std::optional<ScopedAmxForTesting> pretend_;
+  std::optional<ScopedBf16UnitForTesting> pretend_;
+};
+
+// For a test that needs bf16, on whatever multiplies it here, else on emulated tiles.
+class Bf16ForTest {
+ public:
+  Bf16ForTest() {
+    if (!bf16_usable()) tiles_.emplace();
+  }
+
+ private:
+  std::optional<AmxForTest> tiles_;
 };
 
 }  // namespace dfrost::test
