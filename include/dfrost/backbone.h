@@ -20,7 +20,8 @@ namespace dfrost {
 enum class Precision {
   automatic,  // the fastest that this machine really runs
   fp32,       // oneDNN; every machine
-  bf16,       // AMX tiles or AVX512_BF16; weights and activations in bf16, sums, norms, softmax and residuals in fp32
+  bf16,  // AMX tiles or AVX512_BF16; weights and activations in bf16, sums, norms, softmax and residuals in
+         // fp32
 };
 std::string_view to_string(Precision precision);
 Precision parse_precision(std::string_view name);  // "auto", "fp32", "bf16"

@@ -18,8 +18,9 @@ std::string escape_controls(std::string_view text) {
 }
 
 std::string quote_name(std::string_view name) {
-  constexpr std::size_t kLongest = 120;
-  return fmt::format("'{}{}'", escape_controls(name.substr(0, kLongest)), name.size() > kLongest ? "…" : "");
+  constexpr std::size_t kLongestShown = 120;
+  return fmt::format("'{}{}'", escape_controls(name.substr(0, kLongestShown)),
+                     name.size() > kLongestShown ? "…" : "");
 }
 
 }  // namespace dfrost

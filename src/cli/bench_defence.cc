@@ -87,10 +87,10 @@ nlohmann::ordered_json bench_defences(double seconds) {
   for (const auto& [name, options] : {std::pair<const char*, RobustMeanOptions>{"none", {}},
                                       {"trim", {.trim = 0.2}},
                                       {"median", {.median = 1}}}) {
-    rows.push_back(
-        {{"of", "heads"}, {"defence", name}, {"ms", shortest_ms(seconds, [&] {
-                                                robust_mean({vectors, weights, kHead}, options, head);
-                                              })}});
+    const double ms = shortest_ms(seconds, [&, &options = options] {
+      robust_mean({vectors, weights, kHead}, options, head);
+    });
+    rows.push_back({{"of", "heads"}, {"defence", name}, {"ms", ms}});
   }
   return rows;
 }

@@ -59,9 +59,9 @@ std::vector<ConfigKey> backbone_keys() {
        .field = word(DFROST_AT(backbone.precision),
                      words({Precision::automatic, Precision::fp32, Precision::bf16})),
        .comment = "auto: the fastest that this machine has",
-       .explanation =
-           "bf16 needs AMX tiles or AVX512_BF16. Results of the two precisions differ in the third digit or so: name "
-           "one where runs on different machines are to be compared."},
+       .explanation = "bf16 needs AMX tiles or AVX512_BF16. Results of the two precisions differ in the "
+                      "third digit or so: name "
+                      "one where runs on different machines are to be compared."},
       {.section = "backbone",
        .name = "image_size",
        .field = count(DFROST_AT(backbone.image_size), 0, 4096),

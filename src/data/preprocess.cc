@@ -73,9 +73,9 @@ void Preprocessing::validate() const {
     throw Error(ErrorCode::invalid_argument, fmt::format("preprocessing: {} must be {}", field, rule))
         .at(std::string(field));
   };
-  constexpr std::size_t kMaxSide = 1 << 14;
-  require(resize >= 1 && resize <= kMaxSide, "resize", fmt::format("from 1 to {}", kMaxSide));
-  require(crop >= 1 && crop <= kMaxSide, "crop", fmt::format("from 1 to {}", kMaxSide));
+  constexpr std::size_t kMaxResized = 1 << 14;
+  require(resize >= 1 && resize <= kMaxResized, "resize", fmt::format("from 1 to {}", kMaxResized));
+  require(crop >= 1 && crop <= kMaxResized, "crop", fmt::format("from 1 to {}", kMaxResized));
   for (int c = 0; c < 3; ++c) {
     require(std::abs(mean[c]) <= 1e6f, "mean", "from -1e6 to 1e6");
     require(std[c] >= 1e-6f && std[c] <= 1e6f, "std", "from 1e-6 to 1e6");

@@ -14,8 +14,8 @@
 
 #include "dfrost/matrix_view.h"
 #include "kernels/bf16.h"
-#include "kernels/buffer.h"
 #include "kernels/block_product.h"
+#include "kernels/buffer.h"
 
 namespace dfrost {
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "config/settings_identity.h"
 #include "config/toml_file.h"
 #include "dfrost/error.h"
@@ -33,14 +34,32 @@ void move_run_aside(const fs::path& folder, RunNotes& observer) {
   observer.on_note(fmt::format("the run that was there is now {}", aside.string()));
 }
 
+// The settings that the run was begun with. Its precision, which config.toml may leave to the machine, is
+// what about.json says it really was: another machine, or version, may choose another.
+RunConfig settings_at_its_start(const fs::path& folder) {
+  RunConfig config = load_config(folder / "config.toml");
+  if (config.backbone.precision == Precision::automatic && fs::exists(folder / "about.json")) {
+    const auto about = read_json_file(folder / "about.json");
+    const nlohmann::json::json_pointer place("/machine/precision");
+    if (about.contains(place) && about.at(place).is_string())
+      config.backbone.precision = parse_precision(about.at(place).get<std::string>());
+  }
+  return config;
+}
+
 Error other_run(const fs::path& folder, const RunConfig& config, Precision precision) {
   constexpr const char* kStartAnew = "start a new run under another name by --set run.name=…";
   std::optional<SettingChange> change;
   try {
-    change = first_change(load_config(folder / "config.toml"), config, precision);
+    change = first_change(settings_at_its_start(folder), config, precision);
   } catch (const Error&) {
     return {ErrorCode::failed_precondition, "the checkpoint belongs to a run with other settings or files",
             fmt::format("resume with what it was started with, or {}", kStartAnew)};
+  }
+  if (change && change->key == "backbone.precision") {
+    return {ErrorCode::failed_precondition,
+            fmt::format("the run was begun in {}, and would go on in {}", change->before, change->now),
+            fmt::format("go on by --set backbone.precision={}, or {}", change->before, kStartAnew)};
   }
   if (change) {
     return {ErrorCode::failed_precondition,

@@ -87,7 +87,7 @@ TEST(FirstBlockMap, IsWhatKeysAndValuesOfTheFirstBlockAreOfTokensOfOneLength) {
   for (double& value : token) value = random.normal();
   const double mean = std::accumulate(token.begin(), token.end(), 0.0) / static_cast<double>(width);
   auto turned = token;  // the same numbers in another order
-  std::ranges::rotate(turned, turned.begin() + 3);
+  std::rotate(turned.begin(), turned.begin() + 3, turned.end());
   double factor = 0, squares = 0;
   for (const float value : map) squares += static_cast<double>(value) * static_cast<double>(value);
   EXPECT_NEAR(squares, static_cast<double>(width), 1e-3);

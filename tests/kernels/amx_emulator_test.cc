@@ -14,7 +14,11 @@
 #include "kernels/bf16.h"
 #include "kernels/tile.h"
 
+#ifdef __clang__
+#define DFROST_TILE_TARGET __attribute__((target("amx-tile,amx-bf16"), noinline))
+#else
 #define DFROST_TILE_TARGET __attribute__((target("amx-tile,amx-bf16"), noipa))
+#endif
 
 namespace dfrost::test {
 namespace {

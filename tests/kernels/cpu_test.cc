@@ -14,7 +14,7 @@
 namespace dfrost {
 namespace {
 
-TEST(Bf16Detection, GivesTheSameAnswerOnEveryThreadAndLeavesTheSignalAlone) {
+TEST(UnitDetection, GivesTheSameAnswerOnEveryThreadAndLeavesTheSignalAlone) {
   struct sigaction before {
   }, after{};
   ::sigaction(SIGILL, nullptr, &before);
@@ -26,14 +26,16 @@ TEST(Bf16Detection, GivesTheSameAnswerOnEveryThreadAndLeavesTheSignalAlone) {
   for (auto& thread : threads) thread.join();
 }
 
-TEST(Bf16Detection, AgreesWithWhatTheKernelSaysOfTheProcessor) {
-  const auto flags = test::run_command("grep -c -w amx_bf16 /proc/cpuinfo");
-  // A hypervisor may advertise what it does not grant: the flag is needed, but not enough.
-  const bool advertised = flags.exit_code == 0;
-  EXPECT_TRUE(advertised || bf16_unit() != Bf16Unit::tiles);
+TEST(UnitDetection, AgreesWithWhatTheKernelSaysOfTheProcessor) {
+  const auto advertised = [](const std::string& flag) {
+    return test::run_command("grep -c -w " + flag + " /proc/cpuinfo").exit_code == 0;
+  };
+  // A hypervisor may advertise tiles that it does not grant: the flag is needed, but not enough.
+  EXPECT_TRUE(advertised("amx_bf16") || bf16_unit() != Bf16Unit::tiles);
+  if (bf16_unit() != Bf16Unit::tiles) EXPECT_EQ(advertised("avx512_bf16"), bf16_usable());
 }
 
-TEST(Bf16Detection, CanBeToldWhatToSayForAWhile) {
+TEST(UnitDetection, CanBeToldWhatToSayForAWhile) {
   const Bf16Unit here = bf16_unit();
   {
     const ScopedBf16UnitForTesting without(Bf16Unit::none);
@@ -47,7 +49,7 @@ TEST(Bf16Detection, CanBeToldWhatToSayForAWhile) {
   EXPECT_EQ(bf16_unit(), here);
 }
 
-TEST(AmxDetection, BelievesTheTilesWhenTheTrialProductIsRight) {
+TEST(UnitDetection, BelievesTheTilesWhenTheTrialProductIsRight) {
   const test::AmxForTest amx;
   EXPECT_TRUE(tile_trial_product_is_right());
 }

@@ -105,6 +105,21 @@ TEST(RunExperiment, NamesItsOwnKeyWhereTheMachineHasNoBf16) {
   test::expect_error(ErrorCode::invalid_argument, "backbone.precision", [&] { experiment.run(observer); });
 }
 
+TEST(RunExperiment, SaysInWhichPrecisionARunWasBegunThatTheMachineNoLongerChoosesByItself) {
+  StoppingObserver observer;
+  SmallExperiment experiment;
+  experiment.config.backbone.precision = Precision::automatic;
+  {
+    const ScopedBf16UnitForTesting none(Bf16Unit::none);
+    stop_after(experiment, 1);
+  }
+  const ScopedBf16UnitForTesting tiles(Bf16Unit::tiles);  // none of which is used before the refusal
+  test::expect_error(ErrorCode::failed_precondition, "begun in \"fp32\", and would go on in \"bf16\"",
+                     [&] { experiment.run(observer, true); });
+  experiment.config.backbone.precision = Precision::fp32;
+  EXPECT_EQ(experiment.run(observer, true).totals.rounds, 3u);
+}
+
 TEST(RunExperiment, KnowsAListedNetworkByItsLinksNotByItsFile) {
   StoppingObserver observer;
   SmallExperiment experiment;
