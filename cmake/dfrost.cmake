@@ -76,11 +76,7 @@ function(dfrost_test name)
   target_compile_definitions(${name}_test PRIVATE
     DFROST_SOURCE_DIR="${PROJECT_SOURCE_DIR}" DFROST_PYTHON="${DFROST_PYTHON}")
   # What is tested is optimised, not the test: that takes half off the time to build them.
-  if(DFROST_SANITIZE)
-    target_compile_options(${name}_test PRIVATE -O0)
-  else()
-    target_compile_options(${name}_test PRIVATE $<$<CONFIG:Release>:-O0>)
-  endif()
+  target_compile_options(${name}_test PRIVATE $<$<OR:$<CONFIG:Release>,$<BOOL:${DFROST_SANITIZE}>>:-O0>)
   set(labels)
   if(ARG_LABELS)
     set(labels LABELS ${ARG_LABELS} COST ${DFROST_LONG})
