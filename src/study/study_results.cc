@@ -38,6 +38,15 @@ void read_figures(const LoadedRun& run, const WantedFigures& wanted, CellResult&
   if (run.summary) cell.seconds = run.summary->figure("seconds.total").value_or(0);
 }
 
+// Empty where an old run does not say.
+std::string precision_of(const fs::path& run) {
+  const fs::path file = run / "about.json";
+  if (!fs::exists(file)) return {};
+  const auto about = parse_own_json(read_text_file(file, kLargestResults));
+  const nlohmann::ordered_json::json_pointer place("/machine/precision");
+  return about.contains(place) && about[place].is_string() ? about[place].get<std::string>() : "";
+}
+
 // The same of what was kept, which may have been kept for another study.
 void take_figures(const CellResult& known, const WantedFigures& wanted, CellResult& cell) {
   for (const auto& [name, value] : known.figures) {
@@ -47,6 +56,7 @@ void take_figures(const CellResult& known, const WantedFigures& wanted, CellResu
     if (wanted.curves.contains(name)) cell.curves[name] = curve;
   }
   cell.seconds = known.seconds;
+  cell.precision = known.precision;
 }
 
 nlohmann::ordered_json cell_json(const Study& study, const CellResult& cell) {
@@ -61,6 +71,7 @@ nlohmann::ordered_json cell_json(const Study& study, const CellResult& cell) {
   if (cell.network) json["network"] = to_json(*cell.network);
   if (!cell.done) return json;
   json["seconds"] = cell.seconds;
+  if (!cell.precision.empty()) json["precision"] = cell.precision;
   json["figures"] = cell.figures;
   if (!cell.curves.empty()) json["curves"] = cell.curves;
   return json;
@@ -79,6 +90,7 @@ CellResult cell_from_json(const Study& study, const nlohmann::ordered_json& json
   cell.done = json.at("done").get<bool>();
   cell.failure = json.value("failure", "");
   cell.seconds = json.value("seconds", 0.0);
+  cell.precision = json.value("precision", "");
   if (json.contains("network")) cell.network = network_from_json(json["network"]);
   if (json.contains("figures")) cell.figures = json["figures"].get<decltype(cell.figures)>();
   if (json.contains("curves")) cell.curves = json["curves"].get<decltype(cell.curves)>();
@@ -127,6 +139,14 @@ std::size_t StudyResults::runs() const {
   return seen.size();
 }
 
+std::set<std::string> StudyResults::precisions() const {
+  std::set<std::string> all;
+  for (const auto& cell : cells) {
+    if (!cell.precision.empty()) all.insert(cell.precision);
+  }
+  return all;
+}
+
 StudyResults collect_results(const Study& study, const StudyPlan& plan, const fs::path& runs,
                              const KeptResults& kept, std::span<const RunFailure> failures,
                              std::string command) {
@@ -142,12 +162,14 @@ StudyResults collect_results(const Study& study, const StudyPlan& plan, const fs
     if (const auto failed = std::ranges::find(failures, cell.folder, &RunFailure::folder);
         failed != failures.end())
       cell.failure = failed->what;
-    if (state_of(plan.runs[i], runs) == RunState::done)
+    if (state_of(plan.runs[i], runs) == RunState::done) {
       read_figures(load_run(runs / cell.folder), wanted, cell);
-    else if (const auto* known = kept.find(cell.folder, study))
+      cell.precision = precision_of(runs / cell.folder);
+    } else if (const auto* known = kept.find(cell.folder, study)) {
       take_figures(*known, wanted, cell);
-    else
+    } else {
       continue;
+    }
     cell.done = true;
   }
   for (const auto& planned : plan.cells) {

@@ -28,6 +28,7 @@ struct CellResult {
   std::map<std::string, double> figures;  // the run's last; what was not measured is absent
   std::map<std::string, std::vector<std::pair<std::size_t, double>>> curves;  // by round
   double seconds = 0;                        // that the run took, all rounds together
+  std::string precision = {};                // that it computed in, which "auto" leaves to the machine
   std::optional<StudyNetwork> network = {};  // where a table of the study draws it
 };
 
@@ -51,6 +52,8 @@ struct StudyResults {
   // Of runs, each once however many cells it fills.
   double seconds() const;
   std::size_t runs() const;
+  // All that runs computed in; more than one where machines of several kinds made them.
+  std::set<std::string> precisions() const;
 };
 
 class KeptResults;

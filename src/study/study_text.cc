@@ -151,7 +151,9 @@ std::string time_text(const StudyResults& results) {
                     : seconds < 7200 ? fmt::format("{:.0f} minutes", seconds / 60)
                                      : fmt::format("{:.1f} hours", seconds / 3600);
   const auto runs = results.runs();
-  return fmt::format("{} run{}, {} of computing", runs, runs == 1 ? "" : "s", time);
+  const auto precisions = results.precisions();
+  return fmt::format("{} run{}{}, {} of computing", runs, runs == 1 ? "" : "s",
+                     precisions.empty() ? "" : fmt::format(" in {}", fmt::join(precisions, " and ")), time);
 }
 
 std::string seeds_text(const StudyResults& results) {

@@ -7,6 +7,7 @@
 #include "base/version.h"
 #include "dfrost/error.h"
 #include "study/studies.h"
+#include "study/study_text.h"
 #include "support/support.h"
 
 namespace dfrost {
@@ -28,6 +29,7 @@ class KeptResultsTest : public testing::Test {
         cell.figures["evaluation.accuracy_masked.mean"] = 0.25;
         cell.curves["evaluation.accuracy_masked.mean"] = {{1, 0.1}, {3, 0.25}};
         cell.seconds = 2;
+        cell.precision = cell.seed == 1 ? "bf16" : "fp32";
       }
       results.cells.push_back(cell);
     }
@@ -64,6 +66,13 @@ TEST_F(KeptResultsTest, OfSeveralFilesAddUp) {
   for (const Seed seed : {4, 2, 1, 3}) EXPECT_EQ(kept.take(written(results_with({seed})), plan_), "");
   EXPECT_TRUE(runs_to_do(study_, plan_, folder_.path() / "runs", kept).empty());
   EXPECT_EQ(dump_json(to_json(collected(kept))), dump_json(to_json(results_with({1, 2, 3, 4}))));
+}
+
+TEST_F(KeptResultsTest, SayInWhichPrecisionsMachinesComputedThem) {
+  EXPECT_NE(time_text(results_with({1})).find(" in bf16, "), std::string::npos);
+  KeptResults kept;
+  kept.take(written(results_with({1, 2})), plan_);
+  EXPECT_NE(time_text(collected(kept)).find(" in bf16 and fp32, "), std::string::npos);
 }
 
 TEST_F(KeptResultsTest, LeaveWholeSeedsToBeRunOneAfterAnother) {
