@@ -15,6 +15,7 @@ if(DFROST_SANITIZE)
   target_compile_options(dfrost_options INTERFACE
     -fsanitize=${DFROST_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer
     $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)  # its own headers set it off once instrumented
+  target_compile_definitions(dfrost_options INTERFACE DFROST_SANITIZED)
   target_link_options(dfrost_options INTERFACE -fsanitize=${DFROST_SANITIZE})
   # Undefined behaviour is looked for in the libraries, not in the programs that test them; and what AddressSanitizer
   # sees anyway is not checked twice. That takes a third off the time to build them.

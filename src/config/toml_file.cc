@@ -241,8 +241,8 @@ RunConfig parse_layered_config(std::string_view text, const std::string& place, 
 }
 
 RunConfig load_config(const fs::path& path, std::span<const std::string> overrides, ConfigScope scope) {
-  return parse_config(read_text_file(path, kLargestFile), path.string(), fs::absolute(path).parent_path(),
-                      overrides, scope);
+  const auto folder = fs::absolute(path).parent_path();
+  return parse_config(read_text_file(path, kLargestFile), path.string(), folder, overrides, scope);
 }
 
 std::string to_toml(const RunConfig& config, TomlStyle style) {

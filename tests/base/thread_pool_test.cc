@@ -46,7 +46,7 @@ TEST(ThreadPool, ThrowsWhatABodyThrewAndWorksOn) {
 }
 
 TEST(ThreadPool, SaysSoWhenTheSystemGivesNoMoreThreads) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef DFROST_SANITIZED
   GTEST_SKIP() << "SKIPPED: a sanitizer needs the address space that this test takes away";
 #endif
   const auto start_too_many = [] {

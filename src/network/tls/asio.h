@@ -9,7 +9,7 @@
 #endif
 
 // ThreadSanitizer does not see fences; between one thread and its queue, which has a mutex, none is needed.
-#ifdef __SANITIZE_THREAD__
+#ifdef DFROST_SANITIZED
 #define ASIO_DISABLE_FENCED_BLOCK
 #endif
 
