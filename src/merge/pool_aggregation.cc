@@ -5,7 +5,6 @@
 #include "merge/fast_pool_model.h"
 #include "merge/pool_model.h"
 #include "ot/checks.h"
-#include "ot/row_assignment.h"
 
 namespace dfrost {
 namespace {
@@ -15,13 +14,6 @@ template <class Rows>
 struct Contribution {
   Rows prompts;
   std::vector<std::size_t> assigned;  // the centroid of each
-  DoubleMatrix scores;
-
-  std::vector<bool> used(std::size_t centroids) const {
-    std::vector<bool> marks(centroids, false);
-    for (const std::size_t i : assigned) marks[i] = true;
-    return marks;
-  }
 };
 
 template <class Rows>
@@ -44,16 +36,9 @@ std::vector<Contribution<Rows>> first_assignments(std::span<const MatrixView<con
   for (std::size_t t = 0; t < senders.size(); ++t) {
     auto order = RandomStream(seed, "pool assignment", t).permutation(centroids);
     order.resize(senders[t].rows());
-    all.push_back({Rows(senders[t]), std::move(order), DoubleMatrix(senders[t].rows(), centroids)});
+    all.push_back({Rows(senders[t]), std::move(order)});
   }
   return all;
-}
-
-// By the scores of before the step, which are then no longer needed.
-std::vector<std::size_t> best_assignment(DoubleMatrix& scores) {
-  for (std::size_t j = 0; j < scores.rows(); ++j)
-    for (double& score : scores.row(j)) score = -score;
-  return assign_rows(scores);
 }
 
 template <class Rows>
@@ -86,10 +71,9 @@ PoolAggregate aggregate_with(std::span<const MatrixView<const float>> senders,
   auto contributions = first_assignments<Rows>(senders, centroids, options.seed);
   for (std::size_t pass = 0; pass < options.passes; ++pass) {
     for (auto& sender : contributions) {
-      model.evaluate();
-      model.score(sender.prompts, sender.used(centroids), sender.scores);
+      auto best = model.best_assignment(sender.prompts, sender.assigned);  // by the scores of before the step
       model.ascend(sender.prompts, sender.assigned, options.rate);
-      sender.assigned = best_assignment(sender.scores);
+      sender.assigned = std::move(best);
     }
   }
   return pool_of(model.centroids(), contributions);

@@ -10,6 +10,7 @@
 
 #include "base/random.h"
 #include "merge/pool_kernels.h"
+#include "ot/row_assignment.h"
 #include "ot/row_kernels.h"
 
 namespace dfrost {
@@ -33,18 +34,21 @@ void add_bias(const DoubleMatrix& bias, DoubleMatrix& rows) {
 
 }  // namespace
 
-PoolNetwork::PoolNetwork(std::size_t inputs, std::size_t hidden, std::size_t outputs, std::uint64_t seed,
+PoolWeights::PoolWeights(std::size_t inputs, std::size_t hidden, std::size_t outputs, std::uint64_t seed,
                          std::string_view name)
-    : weight1(hidden, inputs),
-      bias1(1, hidden),
-      weight2(outputs, hidden),
-      bias2(1, outputs),
-      d_hidden_(hidden) {
-  draw(weight1.value, inputs, seed, fmt::format("{}.0.weight", name));
-  draw(bias1.value, inputs, seed, fmt::format("{}.0.bias", name));
-  draw(weight2.value, hidden, seed, fmt::format("{}.1.weight", name));
-  draw(bias2.value, hidden, seed, fmt::format("{}.1.bias", name));
+    : weight1(hidden, inputs), bias1(1, hidden), weight2(outputs, hidden), bias2(1, outputs) {
+  draw(weight1, inputs, seed, fmt::format("{}.0.weight", name));
+  draw(bias1, inputs, seed, fmt::format("{}.0.bias", name));
+  draw(weight2, hidden, seed, fmt::format("{}.1.weight", name));
+  draw(bias2, hidden, seed, fmt::format("{}.1.bias", name));
 }
+
+PoolNetwork::PoolNetwork(PoolWeights start)
+    : weight1(std::move(start.weight1)),
+      bias1(std::move(start.bias1)),
+      weight2(std::move(start.weight2)),
+      bias2(std::move(start.bias2)),
+      d_hidden_(bias1.value.cols()) {}
 
 void PoolNetwork::forward(const DoubleMatrix& inputs, DoubleMatrix& hidden, DoubleMatrix& outputs) const {
   products(inputs, weight1.value, hidden);
@@ -72,16 +76,14 @@ void PoolNetwork::backward(std::span<const double> input, std::span<const double
   }
 }
 
-PoolModel::PoolModel(DoubleMatrix centroids, std::uint64_t seed)
-    : centroids_(centroids.rows(), centroids.cols()),
-      spread_network_(centroids.cols(), kHidden, centroids.cols(), seed, "spread"),
-      presence_network_(centroids.cols(), kHidden, 1, seed, "presence"),
+PoolModel::PoolModel(const DoubleMatrix& centroids, std::uint64_t seed)
+    : centroids_(centroids),
+      spread_network_(PoolWeights(centroids.cols(), kHidden, centroids.cols(), seed, "spread")),
+      presence_network_(PoolWeights(centroids.cols(), kHidden, 1, seed, "presence")),
       spread_hidden_(centroids.rows(), kHidden),
       spread_(centroids.rows(), centroids.cols()),
       presence_hidden_(centroids.rows(), kHidden),
-      presence_(centroids.rows(), 1) {
-  centroids_.value = std::move(centroids);
-}
+      presence_(centroids.rows(), 1) {}
 
 void PoolModel::evaluate() {
   spread_network_.forward(centroids_.value, spread_hidden_, spread_);
@@ -118,6 +120,18 @@ void PoolModel::score(const DoubleMatrix& prompts, const std::vector<bool>& used
   products(left, right, scores);
   for (std::size_t j = 0; j < prompts.rows(); ++j)
     for (std::size_t i = 0; i < count; ++i) scores(j, i) = alone[i] - 0.5 * scores(j, i);
+}
+
+std::vector<std::size_t> PoolModel::best_assignment(const DoubleMatrix& prompts,
+                                                    std::span<const std::size_t> assigned) {
+  std::vector<bool> used(centroids().rows(), false);
+  for (const std::size_t i : assigned) used[i] = true;
+  DoubleMatrix costs(prompts.rows(), used.size());
+  evaluate();
+  score(prompts, used, costs);
+  for (std::size_t j = 0; j < costs.rows(); ++j)
+    for (double& cost : costs.row(j)) cost = -cost;
+  return assign_rows(costs);
 }
 
 void PoolModel::ascend(const DoubleMatrix& prompts, std::span<const std::size_t> of, double rate) {

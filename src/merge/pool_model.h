@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ot/matrix.h"
@@ -16,18 +17,28 @@ namespace dfrost {
 
 // A matrix that Adam moves (PyTorch's defaults but for the rate).
 struct LearnedMatrix {
-  LearnedMatrix(std::size_t rows, std::size_t cols)
-      : value(rows, cols), gradient(rows, cols), first(rows, cols), second(rows, cols) {}
+  explicit LearnedMatrix(DoubleMatrix start)
+      : value(std::move(start)),
+        gradient(value.rows(), value.cols()),
+        first(value.rows(), value.cols()),
+        second(value.rows(), value.cols()) {}
 
   DoubleMatrix value, gradient;
   DoubleMatrix first, second;  // moments
 };
 
-// Linear, ReLU, linear. Drawn as PyTorch draws linear layers: weights
-// and biases uniform in ±1/√inputs.
-struct PoolNetwork {
-  PoolNetwork(std::size_t inputs, std::size_t hidden, std::size_t outputs, std::uint64_t seed,
+// Of two linear layers, drawn as PyTorch draws them: weights and biases uniform in ±1/√inputs.
+struct PoolWeights {
+  PoolWeights(std::size_t inputs, std::size_t hidden, std::size_t outputs, std::uint64_t seed,
               std::string_view name);
+
+  // [hidden, inputs], [1, hidden], [outputs, hidden], [1, outputs]
+  DoubleMatrix weight1, bias1, weight2, bias2;
+};
+
+// Linear, ReLU, linear.
+struct PoolNetwork {
+  explicit PoolNetwork(PoolWeights start);
 
   // [n, inputs] → hidden [n, hidden], after the ReLU, and outputs [n, outputs].
   void forward(const DoubleMatrix& inputs, DoubleMatrix& hidden, DoubleMatrix& outputs) const;
@@ -35,8 +46,7 @@ struct PoolNetwork {
   void backward(std::span<const double> input, std::span<const double> hidden,
                 std::span<const double> d_output, std::span<double> d_input);
 
-  LearnedMatrix weight1, bias1, weight2,
-      bias2;  // [hidden, inputs], [1, hidden], [outputs, hidden], [1, outputs]
+  LearnedMatrix weight1, bias1, weight2, bias2;  // as those of PoolWeights
 
  private:
   std::vector<double> d_hidden_;
@@ -48,7 +58,7 @@ class PoolModel {
   using Rows = DoubleMatrix;  // of prompts
 
   // `centroids`: where φ starts, [G, d].
-  PoolModel(DoubleMatrix centroids, std::uint64_t seed);
+  PoolModel(const DoubleMatrix& centroids, std::uint64_t seed);
 
   static constexpr std::size_t kHidden = 128;
 
@@ -58,6 +68,10 @@ class PoolModel {
   void evaluate();
   // scores(j, i) = log N(p_j; φ_i, spread(φ_i)²) + log Bernoulli(c_i; b_i), c_i = 1 where `used`.
   void score(const DoubleMatrix& prompts, const std::vector<bool>& used, DoubleMatrix& scores) const;
+  // The centroid of every prompt of a sender, each another one, of highest sum of scores, exactly, where
+  // those of `assigned` are used. Evaluates the networks.
+  std::vector<std::size_t> best_assignment(const DoubleMatrix& prompts,
+                                           std::span<const std::size_t> assigned);
   // One step of Adam that raises the sum of the scores of prompt j and centroid of[j], each of which is used.
   void ascend(const DoubleMatrix& prompts, std::span<const std::size_t> of, double rate);
 

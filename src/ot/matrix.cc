@@ -7,12 +7,24 @@
 namespace dfrost {
 
 template <class T>
-PaddedMatrix<T>::PaddedMatrix(std::size_t rows, std::size_t cols) : rows_(rows), cols_(cols) {
+PaddedMatrix<T>::PaddedMatrix(std::size_t rows, std::size_t cols)
+    : PaddedMatrix(rows, cols, static_cast<MatrixMemory*>(nullptr)) {}
+
+template <class T>
+PaddedMatrix<T>::PaddedMatrix(std::size_t rows, std::size_t cols, MatrixMemory& memory)
+    : PaddedMatrix(rows, cols, &memory) {}
+
+template <class T>
+PaddedMatrix<T>::PaddedMatrix(std::size_t rows, std::size_t cols, MatrixMemory* memory)
+    : rows_(rows), cols_(cols) {
   // Rows that lie a multiple of 8 cache lines apart would share few sets of the cache, and a walk down a
   // column push them out of it; one line more spreads them.
   const std::size_t lines = padded_cols() / kPadding;
   stride_ = (lines > 0 && lines % 8 == 0 ? lines + 1 : lines) * kPadding;
-  data_ = hwy::AllocateAligned<T>(std::max<std::size_t>(rows_ * stride_, 1));
+  const std::size_t size = std::max<std::size_t>(rows_ * stride_, 1);
+  data_ = memory == nullptr
+              ? hwy::AllocateAligned<T>(size)
+              : hwy::AllocateAligned<T>(size, MatrixMemory::take, MatrixMemory::give_back, memory);
   if (data_ == nullptr) throw std::bad_alloc();
   fill_with_zeros();
 }

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "dfrost/matrix_view.h"
+#include "ot/matrix_memory.h"
 
 namespace dfrost {
 
@@ -18,6 +19,7 @@ class PaddedMatrix {
 
   PaddedMatrix() = default;
   PaddedMatrix(std::size_t rows, std::size_t cols);  // zeros
+  PaddedMatrix(std::size_t rows, std::size_t cols, MatrixMemory& memory);
   explicit PaddedMatrix(MatrixView<const float> values);
 
   PaddedMatrix(const PaddedMatrix& other);
@@ -42,6 +44,8 @@ class PaddedMatrix {
   void copy_to(MatrixView<float> values) const;
 
  private:
+  PaddedMatrix(std::size_t rows, std::size_t cols, MatrixMemory* memory);
+
   std::size_t rows_ = 0;
   std::size_t cols_ = 0;
   std::size_t stride_ = 0;

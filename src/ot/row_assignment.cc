@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -84,7 +85,54 @@ class RowAssignment {
   std::vector<char> closed_;
 };
 
+// What it costs that a row takes another row's column, or (last) the cheapest of those that nobody has. Who
+// takes a free one leaves its own to nobody, at no cost.
+DoubleMatrix costs_of_moves(const DoubleMatrix& cost, std::span<const std::size_t> columns) {
+  const std::size_t rows = cost.rows();
+  std::vector<bool> taken(cost.cols(), false);
+  for (const std::size_t c : columns) taken[c] = true;
+  DoubleMatrix moves(rows + 1, rows + 1);
+  for (std::size_t r = 0; r < rows; ++r) {
+    const double own = cost(r, columns[r]);
+    double cheapest = std::numeric_limits<double>::infinity();
+    for (std::size_t c = 0; c < cost.cols(); ++c)
+      if (!taken[c]) cheapest = std::min(cheapest, cost(r, c));
+    for (std::size_t other = 0; other < rows; ++other) moves(r, other) = cost(r, columns[other]) - own;
+    moves(r, rows) = cheapest - own;
+    moves(r, r) = std::numeric_limits<double>::infinity();
+  }
+  moves(rows, rows) = std::numeric_limits<double>::infinity();
+  return moves;
+}
+
+double largest_size(const DoubleMatrix& values) {
+  double largest = 0;
+  for (std::size_t r = 0; r < values.rows(); ++r)
+    for (const double value : values.row(r)) largest = std::max(largest, std::abs(value));
+  return largest;
+}
+
 }  // namespace
+
+// Any other assignment is a cycle of moves, or several; the shortest by Floyd and Warshall.
+bool is_only_best(const DoubleMatrix& cost, std::span<const std::size_t> columns) {
+  DoubleMatrix ways = costs_of_moves(cost, columns);
+  const double tolerance = 1e-12 * static_cast<double>(cost.rows()) * largest_size(cost);
+  for (std::size_t via = 0; via < ways.rows(); ++via) {
+    const auto onwards = std::as_const(ways).row(via);
+    for (std::size_t from = 0; from < ways.rows(); ++from) {
+      const auto row = ways.row(from);
+      const double before = row[via];
+      for (std::size_t to = 0; to < row.size(); ++to) {
+        const double through = before + onwards[to];
+        row[to] = through < row[to] ? through : row[to];
+      }
+    }
+    for (std::size_t r = 0; r < ways.rows(); ++r)
+      if (!(ways(r, r) > tolerance)) return false;
+  }
+  return true;
+}
 
 std::vector<std::size_t> assign_rows(const DoubleMatrix& cost) {
   assert(cost.rows() <= cost.cols());

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "ot/matrix.h"
@@ -12,5 +13,8 @@ namespace dfrost {
 
 // The column of every row. Costs are finite.
 std::vector<std::size_t> assign_rows(const DoubleMatrix& cost);
+
+// Whether any other assignment costs more than this one, a best one, by more than sums of doubles can be off.
+bool is_only_best(const DoubleMatrix& cost, std::span<const std::size_t> columns);
 
 }  // namespace dfrost

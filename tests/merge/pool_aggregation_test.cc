@@ -6,11 +6,14 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 #include <set>
 
 #include "merge/fast_pool_model.h"
 #include "merge/neighbours.h"
 #include "merge/pool_model.h"
+#include "merge/pool_screen.h"
+#include "ot/row_assignment.h"
 #include "support/support.h"
 
 namespace dfrost {
@@ -166,6 +169,100 @@ TEST(PoolAggregation, EvaluatesScoresAndClimbsByProductsAsByLoops) {
       for (std::size_t i = 0; i < 13; ++i)
         for (std::size_t k = 0; k < width; ++k)
           EXPECT_NEAR(fast.centroids()(i, k), slow.centroids()(i, k), 1e-11);
+    }
+  }
+}
+
+std::vector<bool> marks_of(std::span<const std::size_t> assigned, std::size_t count) {
+  std::vector<bool> marks(count, false);
+  for (const std::size_t i : assigned) marks[i] = true;
+  return marks;
+}
+
+std::vector<std::size_t> assignment_by_all_scores(FastPoolModel& model, const DoubleMatrix& prompts,
+                                                  std::span<const std::size_t> assigned) {
+  const std::size_t count = model.centroids().rows();
+  DoubleMatrix costs(prompts.rows(), count);
+  model.evaluate();
+  model.score(prompts, marks_of(assigned, count), costs);
+  for (std::size_t j = 0; j < costs.rows(); ++j)
+    for (double& cost : costs.row(j)) cost = -cost;
+  return assign_rows(costs);
+}
+
+// Among prompts that are apart, those that are alike, and those of which several are equal to the last bit,
+// near the origin and far from it.
+TEST(PoolAggregation, FindsByBoundsTheAssignmentThatAllScoresGive) {
+  constexpr std::size_t kSenders = 6, kPrompts = 4, kWidth = 70;
+  for (const float noise : {0.5f, 0.01f, 0.0f}) {
+    for (const float offset : {0.0f, 20.0f}) {
+      SCOPED_TRACE(testing::Message() << noise << " " << offset);
+      RandomStream random(8, "pools");
+      const auto common = test::random_points(kPrompts, kWidth, random, 0.1);
+      std::vector<float> all;
+      for (std::size_t s = 0; s < kSenders; ++s)
+        for (const float value : common.values)
+          all.push_back(offset + value + noise * static_cast<float>(random.normal()));
+      FastPoolModel model(DoubleMatrix({all.data(), kSenders * kPrompts, kWidth}), 5);
+      std::vector<std::vector<std::size_t>> assigned(kSenders, {3, 9, 20, 14});
+      for (std::size_t step = 0; step < 20 * kSenders; ++step) {
+        const std::size_t s = step % kSenders;
+        const DoubleMatrix prompts({all.data() + s * kPrompts * kWidth, kPrompts, kWidth});
+        const auto expected = assignment_by_all_scores(model, prompts, assigned[s]);
+        const auto best = model.best_assignment(prompts, assigned[s]);
+        ASSERT_EQ(best, expected) << step;
+        model.ascend(prompts, assigned[s], 0.003);
+        assigned[s] = best;
+      }
+    }
+  }
+}
+
+FloatMatrix rounded(const DoubleMatrix& values) {
+  FloatMatrix floats(values.rows(), values.cols());
+  for (std::size_t r = 0; r < values.rows(); ++r)
+    for (std::size_t c = 0; c < values.cols(); ++c) floats(r, c) = static_cast<float>(values(r, c));
+  return floats;
+}
+
+DoubleMatrix transposed(const DoubleMatrix& values) {
+  DoubleMatrix columns(values.cols(), values.rows());
+  for (std::size_t r = 0; r < values.rows(); ++r)
+    for (std::size_t c = 0; c < values.cols(); ++c) columns(c, r) = values(r, c);
+  return columns;
+}
+
+// Against the slow version's scores, at weights as they are drawn. Bounds must hold, and be near where the
+// logarithm of the presence, which they leave out, is taken off.
+TEST(PoolAggregation, BoundsScoresFromAboveAndNotByMuch) {
+  constexpr std::size_t kCount = 11, kWidth = 300;
+  for (const float offset : {0.0f, 5.0f}) {
+    RandomStream random(9, "pools");
+    auto points = test::random_points(kCount, kWidth, random, 0.05);
+    for (float& value : points.values) value += offset;
+    const DoubleMatrix centroids(points.view());
+    PoolModel model(centroids, 5);
+    const std::vector<bool> used(kCount, true);
+    DoubleMatrix scores(kCount, kCount), floors(kCount, kCount);
+    model.evaluate();
+    model.score(centroids, used, scores);
+    const PoolWeights weights(kWidth, PoolModel::kHidden, kWidth, 5, "spread");
+    const FloatMatrix phi = rounded(centroids), first = rounded(transposed(weights.weight1)),
+                      first_bias = rounded(weights.bias1), spread = rounded(transposed(weights.weight2));
+    FloatMatrix spread_bias = rounded(weights.bias2);
+    std::fill(spread_bias.row(0).data() + kWidth, spread_bias.row(0).data() + spread_bias.padded_cols(),
+              200.f);
+    std::vector<std::size_t> all(kCount);
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    PoolScreen(kCount, PoolModel::kHidden, kWidth)
+        .bound({phi, first, first_bias, spread, spread_bias}, centroids, all, floors);
+    for (std::size_t i = 0; i < kCount; ++i) {
+      const double logit = model.presence_logit(i), presence = -std::log1p(std::exp(-logit));
+      for (std::size_t j = 0; j < kCount; ++j) {
+        const double cost = presence - scores(j, i);
+        ASSERT_LE(floors(j, i), cost);
+        ASSERT_GE(floors(j, i), cost - (offset == 0 ? 0.1 : 2));  // rounding grows with what is rounded
+      }
     }
   }
 }

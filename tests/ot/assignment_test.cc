@@ -72,6 +72,38 @@ TEST(RowAssignment, CostsWhatScipySaysItMustCost) {
   for (std::size_t i = 0; i < ours.size(); ++i) EXPECT_NEAR(ours[i], answers[i], 1e-12) << i;
 }
 
+// Of all assignments of rows [row …), how many cost `best` or less, to the last bit of small whole numbers.
+std::size_t count_best(const DoubleMatrix& cost, double best, std::size_t row, std::vector<bool>& taken,
+                       double spent) {
+  if (row == cost.rows()) return spent <= best ? 1 : 0;
+  std::size_t count = 0;
+  for (std::size_t c = 0; c < cost.cols(); ++c) {
+    if (taken[c]) continue;
+    taken[c] = true;
+    count += count_best(cost, best, row + 1, taken, spent + cost(row, c));
+    taken[c] = false;
+  }
+  return count;
+}
+
+TEST(Assignment, OfRowsIsKnownToBeTheOnlyBestOne) {
+  RandomStream random(7, "assignment");
+  std::size_t alone = 0, shared = 0;
+  for (int problem = 0; problem < 300; ++problem) {
+    const std::size_t n = 1 + random.below(4), columns = n + random.below(3);
+    DoubleMatrix cost(n, columns);
+    for (std::size_t r = 0; r < n; ++r)
+      for (double& c : cost.row(r)) c = static_cast<double>(random.below(8)) - 3;
+    const auto column_of = assign_rows(cost);
+    std::vector<bool> taken(columns, false);
+    const bool only = count_best(cost, total(cost, column_of), 0, taken, 0) == 1;
+    EXPECT_EQ(is_only_best(cost, column_of), only) << problem;
+    ++(only ? alone : shared);
+  }
+  EXPECT_GT(alone, 50u);
+  EXPECT_GT(shared, 50u);
+}
+
 TEST(Assignment, IsAPermutationWhenAllCostsAreEqual) {
   AssignmentSolver solver(4);
   const auto column_of = solver.solve(DoubleMatrix(4, 4));
