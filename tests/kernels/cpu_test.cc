@@ -32,7 +32,9 @@ TEST(UnitDetection, AgreesWithWhatTheKernelSaysOfTheProcessor) {
   };
   // A hypervisor may advertise tiles that it does not grant: the flag is needed, but not enough.
   EXPECT_TRUE(advertised("amx_bf16") || bf16_unit() != Bf16Unit::tiles);
-  if (bf16_unit() != Bf16Unit::tiles) EXPECT_EQ(advertised("avx512_bf16"), bf16_usable());
+  if (bf16_unit() != Bf16Unit::tiles) {
+    EXPECT_EQ(advertised("avx512_bf16"), bf16_usable());
+  }
 }
 
 TEST(UnitDetection, CanBeToldWhatToSayForAWhile) {
