@@ -1,5 +1,6 @@
 #include "base/process.h"
 
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -32,6 +33,12 @@ double processor_seconds() {
   timespec used{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
   return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
+}
+
+std::size_t page_faults() {
+  rusage used{};
+  ::getrusage(RUSAGE_SELF, &used);
+  return static_cast<std::size_t>(used.ru_minflt);
 }
 
 double seconds_since_start() {

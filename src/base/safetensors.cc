@@ -201,16 +201,18 @@ SafetensorsFile::SafetensorsFile(const std::filesystem::path& path)
 
 std::vector<std::byte> serialize_safetensors(std::span<const FloatTensor> tensors,
                                              const SafetensorsMetadata& metadata) {
-  const Pieces pieces(tensors, metadata);
-  std::size_t size = 0;
-  for (const auto piece : pieces.all()) size += piece.size();
-  std::vector<std::byte> bytes(size);
-  std::byte* end = bytes.data();
-  for (const auto piece : pieces.all()) {
-    if (!piece.empty()) std::memcpy(end, piece.data(), piece.size());
-    end += piece.size();
-  }
+  std::vector<std::byte> bytes;
+  append_safetensors(tensors, metadata, bytes);
   return bytes;
+}
+
+void append_safetensors(std::span<const FloatTensor> tensors, const SafetensorsMetadata& metadata,
+                        std::vector<std::byte>& bytes) {
+  const Pieces pieces(tensors, metadata);
+  std::size_t size = bytes.size();
+  for (const auto piece : pieces.all()) size += piece.size();
+  bytes.reserve(size);
+  for (const auto piece : pieces.all()) bytes.insert(bytes.end(), piece.begin(), piece.end());
 }
 
 void write_safetensors(const std::filesystem::path& path, std::span<const FloatTensor> tensors,

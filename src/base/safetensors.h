@@ -57,6 +57,9 @@ struct FloatTensor {
 using SafetensorsMetadata = std::map<std::string, std::string, std::less<>>;
 std::vector<std::byte> serialize_safetensors(std::span<const FloatTensor> tensors,
                                              const SafetensorsMetadata& metadata = {});
+// The same behind what `bytes` holds already.
+void append_safetensors(std::span<const FloatTensor> tensors, const SafetensorsMetadata& metadata,
+                        std::vector<std::byte>& bytes);
 void write_safetensors(const std::filesystem::path& path, std::span<const FloatTensor> tensors,
                        const SafetensorsMetadata& metadata = {});
 

@@ -50,7 +50,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   bool start_array(std::size_t) override {
     if (level_ != Level::tensor || field_ == Field::dtype) unexpected("an array");
     level_ = Level::array;
-    (field_ == Field::shape ? entry_->shape : entry_->offsets).emplace();
+    (field_ == Field::shape ? entry_->shape : entry_->offsets).emplace().reserve(2);  // nearly always
     return true;
   }
 

@@ -45,6 +45,14 @@ void print_table(const BenchFederationArguments& arguments, const FederationBenc
                    b.last.consensus_error, b.last.consensus_error_gain, b.last.consensus_error_floor));
 }
 
+nlohmann::ordered_json each_round_json(const std::vector<ClientRoundCost>& rounds) {
+  auto list = nlohmann::ordered_json::array();
+  for (const auto& round : rounds)
+    list.push_back({{"processor_seconds_per_client", round.processor_seconds},
+                    {"page_faults_per_client", round.page_faults}});
+  return list;
+}
+
 void bench_federation(const BenchFederationArguments& arguments) {
   arguments.options.validate();
   const auto backbone = make_backbone(*random_weights(geometry_of_model(arguments.model), 1),
@@ -62,6 +70,7 @@ void bench_federation(const BenchFederationArguments& arguments) {
               {"degree", b.degree},
               {"seconds_per_client_round", b.seconds_per_client},
               {"processor_seconds_per_client_round", b.processor_seconds_per_client},
+              {"each_round", each_round_json(b.each_round)},
               {"overhead", b.overhead},
               {"seconds",
                {{"train", b.seconds.train},

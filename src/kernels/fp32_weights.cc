@@ -1,5 +1,7 @@
+#include <array>
 #include <cassert>
 #include <dnnl.hpp>
+#include <map>
 #include <mutex>
 #include <unordered_map>
 
@@ -36,6 +38,19 @@ std::byte* scratch_memory(std::size_t bytes) {
   if (buffer.size() < bytes) buffer.resize(bytes);
   // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDelete): what resize frees, it replaces
   return buffer.data();
+}
+
+// An argument of oneDNN's, row-major. To make one takes half a dozen small allocations, so each thread makes
+// one of a kind and has it point elsewhere from then on; two arguments of a product are never the same.
+memory& argument(int which, std::size_t rows, std::size_t cols, std::size_t stride, const void* data) {
+  thread_local std::map<std::array<std::size_t, 4>, memory> made;
+  const std::array kind = {static_cast<std::size_t>(which), rows, cols, stride};
+  auto found = made.find(kind);
+  if (found == made.end())
+    found = made.emplace(kind, memory(row_major(rows, cols, stride), cpu_engine(), nullptr)).first;
+  // oneDNN has no memory that is only read; what it is told to be a source it does not write.
+  found->second.set_data_handle(const_cast<void*>(data));
+  return found->second;
 }
 
 struct ProductShape {
@@ -158,16 +173,14 @@ void Fp32Ops::Weights::multiply_some(MatrixView<const float> a, std::span<const 
                                      MatrixView<float> out) const {
   const auto& product =
       packed_->product({a.rows(), a.stride(), out.stride(), !bias.empty(), accumulate}, inputs_, outputs_);
-  // oneDNN has no memory that is only read; what it is told to be a source it does not write.
-  const auto wrap = [](const memory::desc& desc, const void* data) {
-    return memory(desc, cpu_engine(), const_cast<void*>(data));
-  };
   std::unordered_map<int, memory> arguments = {
-      {DNNL_ARG_SRC, wrap(row_major(a.rows(), inputs_, a.stride()), a.data())},
+      {DNNL_ARG_SRC, argument(DNNL_ARG_SRC, a.rows(), inputs_, a.stride(), a.data())},
       {DNNL_ARG_WEIGHTS, packed_->matrix},
-      {DNNL_ARG_DST, wrap(row_major(out.rows(), outputs_, out.stride()), out.data())},
-      {DNNL_ARG_SCRATCHPAD, wrap(product.scratch, scratch_memory(product.scratch.get_size()))}};
-  if (!bias.empty()) arguments.emplace(DNNL_ARG_BIAS, wrap(row_major(1, outputs_, outputs_), bias.data()));
+      {DNNL_ARG_DST, argument(DNNL_ARG_DST, out.rows(), outputs_, out.stride(), out.data())},
+      {DNNL_ARG_SCRATCHPAD,
+       memory(product.scratch, cpu_engine(), scratch_memory(product.scratch.get_size()))}};
+  if (!bias.empty())
+    arguments.emplace(DNNL_ARG_BIAS, argument(DNNL_ARG_BIAS, 1, outputs_, outputs_, bias.data()));
   thread_local dnnl::stream stream(cpu_engine());
   product.primitive.execute(stream, arguments);
   stream.wait();

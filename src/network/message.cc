@@ -216,8 +216,17 @@ std::string_view to_string(RefusalReason reason) {
 }
 
 std::vector<std::byte> encode_message(const Envelope& envelope, std::span<const FloatTensor> tensors) {
-  const auto payload = serialize_safetensors(tensors);
+  std::vector<std::byte> bytes;
+  encode_message(envelope, tensors, bytes);
+  return bytes;
+}
+
+void encode_message(const Envelope& envelope, std::span<const FloatTensor> tensors,
+                    std::vector<std::byte>& bytes) {
   Header header;
+  bytes.resize(sizeof(header));
+  append_safetensors(tensors, {}, bytes);
+  const auto payload = std::span(bytes).subspan(sizeof(header));
   header.run = envelope.run.bytes;
   header.sender = envelope.sender;
   header.phase = envelope.moment.phase;
@@ -225,10 +234,7 @@ std::vector<std::byte> encode_message(const Envelope& envelope, std::span<const 
   header.kind = static_cast<std::uint32_t>(envelope.kind);
   header.payload_bytes = payload.size();
   header.checksum = checksum_of(header, payload);
-  std::vector<std::byte> bytes(sizeof(header) + payload.size());
   std::memcpy(bytes.data(), &header, sizeof(header));
-  std::memcpy(bytes.data() + sizeof(header), payload.data(), payload.size());
-  return bytes;
 }
 
 std::variant<Message, Refusal> decode_message(std::span<const std::byte> bytes,

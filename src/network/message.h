@@ -25,6 +25,9 @@ inline constexpr std::size_t kMessageHeaderBytes = 56;
 inline constexpr std::uint32_t kMessageVersion = 2;
 
 std::vector<std::byte> encode_message(const Envelope& envelope, std::span<const FloatTensor> tensors);
+// The same in place of what `bytes` holds, in its memory where there is enough.
+void encode_message(const Envelope& envelope, std::span<const FloatTensor> tensors,
+                    std::vector<std::byte>& bytes);
 
 // No value of a message may be larger. What is trained starts below 1 and, with Adam, moves by at most its
 // rate a step: nothing that was learnt comes near. The product of any four such values is one that fp32

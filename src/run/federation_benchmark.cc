@@ -63,17 +63,22 @@ void time_rounds(const RunConfig& config, std::size_t rounds, Simulation& federa
   NobodyWatches nobody;
   RunFiles files(config, {.folder = folder.path(), .clients = federation.clients().size()}, {}, nobody);
   Saver saver(folder.path() / "checkpoints", "a benchmark", 1, config.run.rounds);
+  const auto clients = static_cast<double>(federation.clients().size());
   for (std::size_t round = 0; round <= rounds; ++round) {
     const double processor_before = processor_seconds();
+    const std::size_t faults_before = page_faults();
     result.last = federation.run_round();
     const Stopwatch writing;
     files.add(result.last);
     saver.after_round(files.totals(), federation.state());
     files.summarize();
+    result.each_round.push_back({(processor_seconds() - processor_before) / clients,
+                                 static_cast<double>(page_faults() - faults_before) / clients});
     if (round == 0) continue;
     result.write_seconds += writing.seconds();
     result.seconds += result.last.seconds;
-    result.processor_seconds_per_client += processor_seconds() - processor_before;
+    result.processor_seconds_per_client +=
+        result.each_round.back().processor_seconds / static_cast<double>(rounds);
   }
 }
 
@@ -102,7 +107,6 @@ FederationBenchmark benchmark_federation(const Backbone& backbone,
   const auto client_rounds = static_cast<double>(options.rounds * options.clients);
   const double total = result.seconds.total() + result.write_seconds;
   result.seconds_per_client = total / client_rounds;
-  result.processor_seconds_per_client /= client_rounds;
   result.overhead = 1 - result.seconds.train / total;
   result.state_bytes = federation.clients().front().state.values.size() * sizeof(float);
   result.peak_memory_bytes = peak_resident_bytes();

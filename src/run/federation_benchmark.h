@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "dfrost/backbone.h"
 #include "records/record.h"
@@ -22,6 +23,12 @@ struct FederationBenchmarkOptions {
   void validate() const;
 };
 
+// What a round took of the process, records and checkpoint included, divided by its clients.
+struct ClientRoundCost {
+  double processor_seconds = 0;
+  double page_faults = 0;
+};
+
 struct FederationBenchmark {
   std::size_t threads = 0;
   std::size_t degree = 0;
@@ -29,6 +36,7 @@ struct FederationBenchmark {
   double write_seconds = 0;                 // records and checkpoint of each
   double seconds_per_client = 0;            // and round: wall clock, all clients side by side
   double processor_seconds_per_client = 0;  // and round, of all threads: other programs hardly change it
+  std::vector<ClientRoundCost> each_round;  // the one before those that are timed first
   double overhead = 0;                      // the share of everything but training; nothing is scored
   RoundRecord last;                   // with the mixing factor, the consensus error, and how good either is
   std::size_t data_bytes = 0;         // pictures

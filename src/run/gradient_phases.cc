@@ -32,7 +32,7 @@ std::vector<TensorPattern> GradientPhase::expected(const Node& node) const {
 
 std::vector<float> GradientPhase::differentiate(Node& node, const RoundPlan& plan, Workplace place,
                                                 NodeReport& report) const {
-  note_prompts_before(node);
+  note_prompts_before(node, merge_);
   if (merge_.head == HeadMerge::class_mass) refresh_mass(node, place.samples, merge_.mass, seed_);
   std::vector<float> gradient(node.state.values.size(), 0.0f);
   if (place.samples == nullptr || place.samples->size() == 0) return gradient;

@@ -69,8 +69,8 @@ class RoundRunner {
       const Node& node = residents_.nodes[u];
       if (!phase.speaks(node.role)) return;
       for (const Letter& letter : phase.letters(node, plan_)) {
-        const auto bytes = std::make_shared<const std::vector<std::byte>>(
-            encode_message(envelope(phase, node, moment), letter.tensors));
+        const auto bytes = residents_.letters.take();
+        encode_message(envelope(phase, node, moment), letter.tensors, *bytes);
         for (const ClientId peer : letter.to) residents_.equipment[u].exchange->send(peer, bytes);
       }
     });

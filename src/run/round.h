@@ -12,6 +12,7 @@
 
 #include "base/thread_pool.h"
 #include "network/exchange.h"
+#include "network/letter_pool.h"
 #include "run/method.h"
 #include "run/node.h"
 #include "run/node_report.h"
@@ -42,6 +43,8 @@ struct Residents {
   // Called, by the thread that runs the round, when all letters of a phase are handed over: where a wire
   // wants one thread, it carries them now. What came before it returns is there for all that receive.
   std::function<void(Moment)> carry = {};
+  // Where memory of letters comes from; who keeps it from round to round uses the same again.
+  LetterPool letters = {};
 };
 
 struct RoundOutcome {

@@ -88,7 +88,8 @@ MatrixView<const float> metric_of(const MergeSection& options, std::size_t width
   return {options.metric_map->data(), options.metric_map->size() / width, width};
 }
 
-void note_prompts_before(Node& node) {
+void note_prompts_before(Node& node, const MergeSection& options) {
+  if (options.init != MergeInit::previous && !options.custom) return;
   const auto prompts = node.state.prompts();
   auto& noted = node.draft[std::string(kPromptsBefore)];
   noted.shape = {prompts.rows(), prompts.cols()};
@@ -99,9 +100,11 @@ void keep_last_good(Node& node, const Inbox& inbox) {
   const std::string name(kLastGood);
   if (inbox.messages.empty()) {
     node.memory.erase(name);
-  } else {
-    node.memory.insert_or_assign(name, NodeTensor{{node.state.values.size()}, node.state.values});
+    return;
   }
+  NodeTensor& good = node.memory[name];
+  good.shape = {node.state.values.size()};
+  good.values = node.state.values;  // in its memory of the last round
 }
 
 void return_to_last_good(Node& node, std::vector<float> before) {

@@ -14,7 +14,8 @@ namespace dfrost {
 
 // In the draft: the prompts that the round began with, which MergeInit::previous starts from.
 inline constexpr std::string_view kPromptsBefore = "prompts before";
-void note_prompts_before(Node& node);
+// Where the merge may look at them.
+void note_prompts_before(Node& node, const MergeSection& options);
 
 // In the memory: the state of before the last merge, which training had borne out. Where it diverges from
 // what a merge made, what came from others may be why: the client goes back to what it had before it took it

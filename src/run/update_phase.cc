@@ -7,7 +7,7 @@
 namespace dfrost {
 
 void UpdatePhase::work(Node& node, const RoundPlan& plan, Workplace place, NodeReport& report) const {
-  note_prompts_before(node);
+  note_prompts_before(node, merge_);
   if (merge_.head == HeadMerge::class_mass) refresh_mass(node, place.samples, merge_.mass, seed_);
   const std::size_t pictures = place.samples == nullptr ? 0 : place.samples->size();
   // Noise on what is sent must not tell who had nothing to train on.

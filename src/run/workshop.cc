@@ -50,7 +50,7 @@ WorkDone Workshop::count_sent(const Run& run) {
     }
   };
   add_sent(~std::uint64_t{0});  // −1: what was sent before does not count
-  done.outcome = run(Residents{residents_, equipment_, threads_, workspaces_, options_.carry});
+  done.outcome = run(Residents{residents_, equipment_, threads_, workspaces_, options_.carry, letters_});
   add_sent(std::uint64_t{1});
   return done;
 }

@@ -71,6 +71,7 @@ class Workshop {
   CorpusSamples test_samples_;
   std::vector<SampleSubset> samples_;  // of each client
   std::vector<Equipment> equipment_;   // of each node
+  LetterPool letters_;
   ThreadPool threads_;
   std::vector<Workspace> workspaces_;  // one per thread
 };

@@ -209,6 +209,13 @@ TEST_F(MessageFormat, IsRefusedUnreadWhenItIsLongerThanAnyThatFits) {
   expect_refused(bytes, RefusalReason::checksum, "checksum");
 }
 
+TEST_F(MessageFormat, IsTheSameInMemoryThatHeldAnother) {
+  const std::vector<FloatTensor> state = {{"head.bias", {2}, bias_}};
+  std::vector<std::byte> bytes(10'000, std::byte{7});
+  encode_message(envelope_, state, bytes);
+  EXPECT_EQ(bytes, encode_message(envelope_, state));
+}
+
 TEST_F(MessageFormat, FitsInTheLongestThatIsExpected) {
   expected_.tensors[1].most = 2;
   const auto longest = longest_message_bytes(expected_.tensors);
