@@ -77,7 +77,9 @@ function(dfrost_test name)
   target_compile_definitions(${name}_test PRIVATE
     DFROST_SOURCE_DIR="${PROJECT_SOURCE_DIR}" DFROST_PYTHON="${DFROST_PYTHON}")
   # What is tested is optimised, not the test: that takes half off the time to build them.
-  target_compile_options(${name}_test PRIVATE $<$<OR:$<CONFIG:Release>,$<BOOL:${DFROST_SANITIZE}>>:-O0>)
+  if(CMAKE_BUILD_TYPE STREQUAL "Release" OR DFROST_SANITIZE)
+    target_compile_options(${name}_test PRIVATE -O0)
+  endif()
   set(labels)
   if(ARG_LABELS)
     set(labels LABELS ${ARG_LABELS} COST ${DFROST_LONG})
